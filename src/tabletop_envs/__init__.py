@@ -1,0 +1,56 @@
+"""Three board games as environments for training agents: kirche, tuerme and meeples.
+
+- `tabletop_envs.kirche_v0.env()` and so on: PettingZoo AEC environments.
+- `tabletop_envs.make_batch("kirche-v0", 1024)`: many games at once in compiled code.
+- `tabletop_envs.kernels`: the rules, callable from a user's own `@njit` code.
+
+Importing this package puts the games into the registries of PettingZoo; it imports neither Numba nor a
+graphics library, and compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tabletop_envs import registry
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.batch import BatchEnv
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "make_batch"]
+
+
+def make_batch(
+    id: str,
+    num_envs: int,
+    seed: int | Sequence[int] | None = None,
+    num_threads: int = 1,
+    *,
+    check: bool = True,
+    **options: Any,
+) -> BatchEnv:
+    """A batch of `num_envs` games, stepped together in compiled code.
+
+    Args:
+        id: The game: `"kirche-v0"` (also `"tabletop_envs/kirche-v0"` and `"kirche"`).
+        num_envs: How many games.
+        seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh entropy.
+        num_threads: How many threads share the lanes; results do not depend on it.
+        check: Whether `step` checks that actions are legal, unless it is told otherwise.
+        **options: The game's options, as in its environment.
+
+    Raises:
+        ValueError: For an unknown game, and for an impossible number or option, which it names.
+        TypeError: For an unknown option or a wrong type.
+    """
+    from tabletop_envs.envs.batch import BatchEnv
+
+    game = registry.get_game(id)
+    return BatchEnv(
+        game, num_envs, seed=seed, num_threads=num_threads, check=check, **options
+    )
+
+
+registry.register_aec()

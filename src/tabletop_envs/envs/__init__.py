@@ -1,0 +1,1 @@
+"""Environments: what the kernels' games look like from Python."""

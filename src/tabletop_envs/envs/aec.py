@@ -1,0 +1,417 @@
+"""The PettingZoo AEC environment of every game: all bookkeeping, once."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import error, logger, spaces
+from pettingzoo import AECEnv
+
+from tabletop_envs import registry
+from tabletop_envs.envs.game import (
+    Game,
+    ObservationPart,
+    Snapshot,
+    parse_seed,
+    rewards_of_illegal,
+    rewards_of_scores,
+)
+from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
+
+RENDER_MODES = ("ansi",)
+MASK_PLACES = ("observation", "info")
+ON_ILLEGAL = ("raise", "lose")
+
+
+class TabletopEnv(AECEnv[str, Any, Any]):
+    """A game as an AEC environment (`pettingzoo.AECEnv`).
+
+    Made by a game's `env` and `raw_env`; the game's module has the manual. Agents are `player_0`, `player_1`, ….
+
+    Args:
+        game: What is particular to the game.
+        render_mode: None or `"ansi"` (`render()` returns a string).
+        mask_in: `"observation"`: observations are `Dict(observation, action_mask)`; `"info"`: they are the flat
+            `Box` alone, and the mask is in `infos[agent]["action_mask"]`.
+        obs_key: The name of the first key of the `Dict`.
+        on_illegal: What an illegal action does. `"raise"`: `ValueError`, the state untouched. `"lose"`: the
+            game ends, the offender gets −1 and the others +1/(players − 1) each.
+        **options: The game's options.
+
+    Raises:
+        TypeError, ValueError: For an unknown or impossible option, naming it and what is allowed.
+
+    Observations are `float32[L]`, masks `int8[n]`; a mask is all zeros for an agent that is not to act and all ones for
+    everybody once the game is over. What is not an action at all (a number outside the action space, `3.5`, or
+    None from an agent that lives) raises `ValueError` whatever `on_illegal` says.
+    """
+
+    agent_selection: str
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        render_mode: str | None = None,
+        mask_in: str = "observation",
+        obs_key: str = "observation",
+        on_illegal: str = "raise",
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(
+                f"option render_mode={render_mode!r} is impossible: this version draws "
+                f"{', '.join(map(repr, RENDER_MODES))} and None"
+            )
+        _require_choice("mask_in", mask_in, MASK_PLACES)
+        _require_choice("on_illegal", on_illegal, ON_ILLEGAL)
+        if not isinstance(obs_key, str) or not obs_key or obs_key == "action_mask":
+            raise ValueError(
+                f"option obs_key={obs_key!r} is impossible: allowed is a name other than 'action_mask'"
+            )
+        self.game = game
+        self.render_mode = render_mode
+        self.mask_in = mask_in
+        self.obs_key = obs_key
+        self.on_illegal = on_illegal
+        self.metadata = {
+            "name": registry.module_name(game.name),
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+        self.options = game.parse_options(options)
+        players = game.num_players(self.options)
+        self.possible_agents = [f"player_{player}" for player in range(players)]
+        self.agents = []
+        self.agent_selection = self.possible_agents[0]
+        self.rewards = {}
+        self.terminations = {}
+        self.truncations = {}
+        self.infos = {}
+        self._cumulative_rewards = {}
+        self._skip_agent_selection: str | None = None
+        self._spaces: dict[str, spaces.Space[Any]] | None = None
+        self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._started = False
+        self._offender: int | None = None
+        self._states = game.new_states(1, self.options)
+        self._sampler = np.zeros(1, np.uint64)
+        words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
+        self._legal = np.zeros(words, np.uint64)
+        self._result = np.zeros(3 + players, np.int64)
+
+    # Spaces
+
+    def _make_spaces(self) -> dict[str, spaces.Space[Any]]:
+        if self._spaces is None:
+            low, high = (bound.astype(np.float32) for bound in self.game.bounds())
+            box = spaces.Box(low, high, dtype=np.float32)
+            mask = spaces.Box(0, 1, (self.num_actions,), dtype=np.int8)
+            self._spaces = {
+                "observation": box
+                if self.mask_in == "info"
+                else spaces.Dict({self.obs_key: box, "action_mask": mask}),
+                "action": spaces.Discrete(self.num_actions),
+                "state": spaces.Box(low, high, dtype=np.float32),
+            }
+        return self._spaces
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of observations: the same object for all agents and at every call."""
+        self._player(agent)
+        return self._make_spaces()["observation"]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """`Discrete(n)`: the same object for all agents and at every call."""
+        self._player(agent)
+        return self._make_spaces()["action"]
+
+    @property
+    def observation_spaces(self) -> dict[str, spaces.Space[Any]]:  # type: ignore[override]
+        """The space of observations of every possible agent."""
+        return {agent: self.observation_space(agent) for agent in self.possible_agents}
+
+    @property
+    def action_spaces(self) -> dict[str, spaces.Space[Any]]:  # type: ignore[override]
+        """The action space of every possible agent."""
+        return {agent: self.action_space(agent) for agent in self.possible_agents}
+
+    @property
+    def state_space(self) -> spaces.Space[Any]:
+        """The space of `state()`."""
+        return self._make_spaces()["state"]
+
+    @property
+    def num_actions(self) -> int:
+        """The size of the action space."""
+        return self.game.kernel.num_actions
+
+    # Playing
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start a new game.
+
+        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible; without one, chance goes on where
+        it is (at the first reset: from fresh entropy). `options` is there for PettingZoo's sake and has no
+        meaning here: a game's options belong to the constructor.
+
+        Raises:
+            TypeError, ValueError: For an impossible seed; nothing is changed then.
+        """
+        if seed is not None:
+            self._seed(parse_seed(seed))
+        elif not self._started:
+            self._seed(secrets.randbits(64))
+        engine.start_one(self._states, self._legal)
+        self._offender = None
+        self._begin()
+
+    def _seed(self, seed: int) -> None:
+        engine.seed_lanes(self._states, self._sampler, np.array([seed], np.uint64))
+
+    def _begin(self) -> None:
+        """Make everything that PettingZoo shows fit a state that was started or restored."""
+        self._started = True
+        self.agents = self.possible_agents[:]
+        self._skip_agent_selection = None
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        engine.refresh_one(self._states, self._legal, self._result)
+        status, to_move, ply, *scores = self._result.tolist()
+        self.agent_selection = self.possible_agents[to_move]
+        if status != RUNNING or self._offender is not None:
+            self._finish(status, scores)
+        self._inform(ply, scores)
+
+    def step(self, action: Any) -> None:
+        """Play an action of the agent in turn; None for an agent whose game is over.
+
+        Raises:
+            gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
+            ValueError: For what is no action of the action space, for None from an agent that lives, for an action
+                after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
+        """
+        agent = self.agent_selection
+        if not self.agents:
+            raise error.ResetNeeded("there is no game to step in: call reset() first")
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number = self._parse_action(action)
+        if not engine.step_one(self._states, self._legal, number, self._result):
+            self._play_illegal(number)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        status, to_move, ply, *scores = self._result.tolist()
+        self.agent_selection = self.possible_agents[to_move]
+        if status != RUNNING:
+            self._finish(status, scores)
+            self._accumulate_rewards()
+        self._inform(ply, scores)
+
+    def _parse_action(self, action: Any) -> int:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise ValueError(
+                f"{action!r} is not an action of {self.agent_selection}: "
+                f"an action is a whole number from 0 to {self.num_actions - 1}"
+            ) from None
+        if not 0 <= number < self.num_actions:
+            raise ValueError(
+                f"action {number} of {self.agent_selection} is outside the action space 0 … {self.num_actions - 1}"
+            )
+        return number
+
+    def _play_illegal(self, action: int) -> None:
+        agent = self.agent_selection
+        if self.on_illegal == "raise":
+            name = self.game.action_to_str(self._states[0], action)
+            raise ValueError(
+                f"action {action} ({name}) of {agent} is illegal here: "
+                f"it is not among the {int(self.action_mask().sum())} legal actions"
+            )
+        self._cumulative_rewards[agent] = 0.0
+        self._offender = self._players[agent]
+        _, _, ply, *scores = self._result.tolist()
+        self._finish(TERMINATED, scores)
+        self._accumulate_rewards()
+        self._inform(ply, scores)
+
+    def _finish(self, status: int, scores: list[int]) -> None:
+        """Write the end of the game: rewards, terminations or truncations."""
+        self.rewards = dict(zip(self.agents, self._final_rewards(scores), strict=True))
+        self.terminations = dict.fromkeys(self.agents, status != TRUNCATED)
+        self.truncations = dict.fromkeys(self.agents, status == TRUNCATED)
+
+    def _final_rewards(self, scores: list[int]) -> list[float]:
+        if self._offender is not None:
+            return rewards_of_illegal(self._offender, len(scores))
+        return rewards_of_scores(scores)
+
+    def _inform(self, ply: int, scores: list[int]) -> None:
+        self.infos = {
+            agent: {"score": score, "ply": ply}
+            for agent, score in zip(self.possible_agents, scores, strict=True)
+        }
+        if self.mask_in == "info":
+            for agent, info in self.infos.items():
+                info["action_mask"] = self.action_mask(agent)
+
+    @property
+    def _over(self) -> bool:
+        return self._offender is not None or bool(self._result[0] != RUNNING)
+
+    # Looking
+
+    def _player(self, agent: str) -> int:
+        try:
+            return self._players[agent]
+        except KeyError:
+            raise ValueError(
+                f"there is no agent {agent!r}: the agents are {', '.join(self.possible_agents)}"
+            ) from None
+
+    def _require_started(self) -> None:
+        if not self._started:
+            raise error.ResetNeeded("there is no game yet: call reset() first")
+
+    def observe(self, agent: str) -> Any:
+        """What an agent sees, in fresh arrays: for every possible agent, at any time after the first `reset`."""
+        player = self._player(agent)
+        self._require_started()
+        observation = self._observe(self._states, player)
+        if self.mask_in == "info":
+            return observation
+        return {self.obs_key: observation, "action_mask": self.action_mask(agent)}
+
+    def _observe(self, states: Any, player: int) -> npt.NDArray[np.float32]:
+        observation = np.empty(self.game.kernel.observation_size, np.int8)
+        engine.observe_one(states, player, observation)
+        if self._offender is not None:
+            # To the kernel the game goes on, but nobody is to move any more.
+            observation[self.game.observation["to_move"].slice] = 0
+        return observation.astype(np.float32)
+
+    def action_mask(self, agent: str | None = None) -> npt.NDArray[np.int8]:
+        """The mask `int8[n]` of an agent, the agent in turn by default."""
+        player = self._player(self.agent_selection if agent is None else agent)
+        self._require_started()
+        if self._over:
+            return np.ones(self.num_actions, np.int8)
+        if player != self._result[1]:
+            return np.zeros(self.num_actions, np.int8)
+        mask = np.empty(self.num_actions, np.int8)
+        engine.mask_one(self._states, self._legal, mask)
+        return mask
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """The full state `float32[L]`, hidden parts included: what player 0 would see if nothing were hidden."""
+        self._require_started()
+        return self._observe(self.game.open_state(self._states), 0)
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
+        """Each named part of an observation: its slice and its shape."""
+        return self.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of an observation (`Game.split_observation`)."""
+        return self.game.split_observation(observation)
+
+    def action_to_str(self, action: int) -> str:
+        """A short readable name of an action at the present position; ValueError if it is no action."""
+        self._require_started()
+        return self.game.action_to_str(self._states[0], self._parse_action(action))
+
+    def str_to_action(self, text: str) -> int:
+        """The legal action with that name; ValueError, with the nearest legal name, if there is none."""
+        self._require_started()
+        legal = [] if self._over else np.flatnonzero(self.action_mask()).tolist()
+        names = {self.game.action_to_str(self._states[0], action): action for action in legal}
+        if text in names:
+            return int(names[text])
+        import difflib
+
+        close = difflib.get_close_matches(str(text), names, 1, 0.0)
+        hint = f"; the nearest is {close[0]!r}" if close else ""
+        raise ValueError(f"no legal action is called {text!r}{hint}")
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The position as text with `render_mode="ansi"`; without a render mode a warning and None."""
+        self._require_started()
+        if self.render_mode is None:
+            logger.warn("render() was called without a render_mode: make the environment with one")
+            return None
+        return self.game.text(self.snapshot(), None, False)
+
+    def close(self) -> None:
+        """Release what rendering holds; any number of times."""
+
+    # Positions and copies
+
+    def snapshot(self) -> Snapshot:
+        """The position as plain JSON types."""
+        self._require_started()
+        snapshot = self.game.snapshot(self._states, self.options)
+        if self._over:
+            scores = self._result.tolist()[3:]
+            snapshot["to_move"] = None
+            snapshot["outcome"] = {
+                "scores": scores,
+                "rewards": self._final_rewards(scores),
+                "truncated": bool(self._result[0] == TRUNCATED),
+            }
+        return snapshot
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot. Its options are taken over, except `num_players`, which must be this environment's.
+
+        Raises:
+            ValueError: Naming what is impossible; the environment is as it was then.
+        """
+        states, options, offender = self.game.restore(snapshot, secrets.randbits(64))
+        players = self.game.num_players(options)
+        if players != len(self.possible_agents):
+            raise ValueError(
+                f"the snapshot has num_players={players}, this environment {len(self.possible_agents)}"
+            )
+        if not self.game.has_chance:
+            # No chance is left in the position; the stream that later resets go on with stays as it is.
+            states["rng"] = self._states["rng"] if self._started else secrets.randbits(64)
+        self._states, self.options, self._offender = states, options, offender
+        self._begin()
+
+    def clone(self) -> TabletopEnv:
+        """An independent environment with the same game, which plays on identically (fast: for tree search).
+
+        Spaces are made anew when they are asked for.
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._spaces = None
+        for name in ("_states", "_sampler", "_legal", "_result", "agents"):
+            setattr(twin, name, self.__dict__[name].copy())
+        for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
+            setattr(twin, name, dict(self.__dict__[name]))
+        twin.infos = {agent: dict(info) for agent, info in self.infos.items()}
+        twin.options = dict(self.options)
+        twin.metadata = copy.deepcopy(self.metadata)
+        return twin
+
+
+def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(
+            f"option {name}={value!r} is impossible: allowed is {' or '.join(map(repr, choices))}"
+        )

@@ -1,0 +1,329 @@
+"""The batch engine's object: many games at once, stepped in compiled code, in arrays that are written in place."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, parse_seed
+from tabletop_envs.kernels import engine
+
+MAX_THREADS = 1024
+# A thread is worth its hand-over (some 10 µs) only for so many lanes: small batches stay in the calling thread.
+MIN_LANES_PER_THREAD = 64
+
+
+@dataclass(frozen=True)
+class RolloutCounts:
+    """What random play in a batch came to.
+
+    Attributes:
+        actions: Actions played, in finished and unfinished games.
+        games: Games finished.
+        truncated: How many of them were truncated (by `max_plies`).
+        plies: Actions of all finished games.
+        longest: Actions of the longest finished game.
+        shared: `shared[p][k]`: how often player p shared the top score with k others (k = 0: won alone).
+        scores: The sum of each player's final scores.
+    """
+
+    actions: int
+    games: int
+    truncated: int
+    plies: int
+    longest: int
+    shared: tuple[tuple[int, ...], ...]
+    scores: tuple[int, ...]
+
+    def __add__(self, other: RolloutCounts) -> RolloutCounts:
+        return RolloutCounts(
+            self.actions + other.actions,
+            self.games + other.games,
+            self.truncated + other.truncated,
+            self.plies + other.plies,
+            max(self.longest, other.longest),
+            tuple(
+                tuple(a + b for a, b in zip(own, others, strict=True))
+                for own, others in zip(self.shared, other.shared, strict=True)
+            ),
+            tuple(a + b for a, b in zip(self.scores, other.scores, strict=True)),
+        )
+
+    @property
+    def mean_length(self) -> float:
+        """Actions a finished game; 0.0 without any."""
+        return self.plies / self.games if self.games else 0.0
+
+    @property
+    def mean_rewards(self) -> tuple[float, ...]:
+        """Each player's mean reward over the finished games (rule T15); 0.0 without any."""
+        players = len(self.scores)
+        return tuple(
+            sum(
+                count * (players / (others + 1) - 1) / (players - 1)
+                for others, count in enumerate(row)
+            )
+            / max(self.games, 1)
+            - (self.games - sum(row)) / (players - 1) / max(self.games, 1)
+            for row in self.shared
+        )
+
+
+class BatchEnv:
+    """`num_envs` games of one kind, stepped together. Made by `tabletop_envs.make_batch`.
+
+    Lane `i` of a batch with the seed `s` plays what the AEC environment plays after `reset(seed=s + i)`, and
+    its following games are those of further `reset()`s. Results depend neither on the batch's size nor on threads.
+
+    Attributes (the arrays are written in place by `reset`, `step` and `rollout`; N lanes, P players):
+        observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts).
+        action_mask: `bool (N, n)`, the legal actions of the player in turn.
+        current_player: `int8 (N,)`, the player in turn.
+        rewards: `float32 (N, P)`, of the last step: zero unless it ended the game.
+        terminated, truncated: `bool (N,)`, whether the last step ended the game by the rules, or by `max_plies`.
+        scores: `int32 (N, P)`, the standing after the last step.
+        episode_length: `int32 (N,)`, the actions of the game after the last step.
+        num_envs, num_players, num_actions, num_threads: Numbers.
+        options: The game's options.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        *,
+        seed: int | Sequence[int] | None = None,
+        num_threads: int = 1,
+        check: bool = True,
+        **options: Any,
+    ) -> None:
+        self.game = game
+        self.check = check
+        self.num_envs = _require_count("num_envs", num_envs, 2**31 - 1)
+        self.num_threads = _require_count("num_threads", num_threads, MAX_THREADS)
+        self.options = game.parse_options(options)
+        self.num_players = game.num_players(self.options)
+        self.num_actions = game.kernel.num_actions
+        lanes, players = self.num_envs, self.num_players
+        words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
+        self.observation: npt.NDArray[np.int8] = np.zeros(
+            (lanes, game.kernel.observation_size), np.int8
+        )
+        self.action_mask: npt.NDArray[np.bool_] = np.zeros((lanes, self.num_actions), np.bool_)
+        self.current_player: npt.NDArray[np.int8] = np.zeros(lanes, np.int8)
+        self.rewards: npt.NDArray[np.float32] = np.zeros((lanes, players), np.float32)
+        self.terminated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
+        self.truncated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
+        self.scores: npt.NDArray[np.int32] = np.zeros((lanes, players), np.int32)
+        self.episode_length: npt.NDArray[np.int32] = np.zeros(lanes, np.int32)
+        self._states = game.new_states(lanes, self.options)
+        self._samplers = np.zeros(lanes, np.uint64)
+        self._legal = np.zeros((lanes, words), np.uint64)
+        self._actions = np.zeros(lanes, np.int64)
+        self._pool: ThreadPoolExecutor | None = None
+        self._seed_lanes(secrets.randbits(64) if seed is None else seed)
+        self._restart()
+
+    # Playing
+
+    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+        """Start new games in all lanes.
+
+        Args:
+            seed: A number `s` (lane `i` gets `s + i`, modulo 2^64) or one for each lane; None: chance goes on where it is.
+
+        Raises:
+            TypeError, ValueError: For an impossible seed; nothing is changed then.
+        """
+        if seed is not None:
+            self._seed_lanes(seed)
+        self._restart()
+
+    def _seed_lanes(self, seed: int | Sequence[int]) -> None:
+        if isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed has {len(seed)} numbers for {self.num_envs} lanes")
+            seeds = np.array([parse_seed(one) for one in seed], np.uint64)
+        else:
+            start = np.uint64(parse_seed(seed))
+            with np.errstate(over="ignore"):
+                seeds = start + np.arange(self.num_envs, dtype=np.uint64)
+        engine.seed_lanes(self._states, self._samplers, seeds)
+
+    def _restart(self) -> None:
+        self._show(True)
+        self.rewards[:] = 0
+        self.terminated[:] = False
+        self.truncated[:] = False
+        self.scores[:] = self._states["scores"][:, : self.num_players]
+        self.episode_length[:] = 0
+
+    def _show(self, restart: bool) -> None:
+        self._in_threads(
+            engine.show_lanes,
+            self._states,
+            self._legal,
+            self.action_mask,
+            self.observation,
+            self.current_player,
+            restart,
+        )
+
+    def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
+        """Play one action in every lane and bring all arrays up to date.
+
+        A game that is over is replaced by a new one in the same step: `observation`, `action_mask` and
+        `current_player` are already the new game's, the other arrays tell how the old one ended until the next step.
+
+        Args:
+            actions: Whole numbers `(N,)`, one legal action a lane.
+            check: Whether the actions' legality is checked; None: as the batch was made. Unchecked illegal actions lead to
+                undefined positions (but never outside the arrays).
+
+        Raises:
+            TypeError: Where the actions are not whole numbers.
+            ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
+        """
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"actions are whole numbers, not {array.dtype}")
+        if array.shape != (self.num_envs,):
+            raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
+        array = np.ascontiguousarray(array, np.int64)
+        if self.check if check is None else check:
+            lane = engine.first_illegal(self._states, self._legal, array)
+            if lane >= 0:
+                raise ValueError(self._why_illegal(lane, int(array[lane])))
+        self._in_threads(
+            engine.step_lanes,
+            self._states,
+            self._legal,
+            array,
+            self.action_mask,
+            self.observation,
+            self.current_player,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+            self.scores,
+            self.episode_length,
+        )
+
+    def _why_illegal(self, lane: int, action: int) -> str:
+        if not 0 <= action < self.num_actions:
+            return f"lane {lane}: action {action} is outside the action space 0 … {self.num_actions - 1}"
+        name = self.game.action_to_str(self._states[lane], action)
+        return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
+
+    def sample_actions(self) -> npt.NDArray[np.int64]:
+        """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
+
+        Drawn from streams of their own, so that the games' chance does not depend on who plays them.
+        """
+        self._in_threads(
+            engine.sample_lanes, self._states, self._legal, self._samplers, self._actions
+        )
+        return self._actions
+
+    def rollout(self, steps: int) -> RolloutCounts:
+        """Play `steps` uniformly random actions in every lane without leaving compiled code.
+
+        The same as `steps` times `step(sample_actions())`, except that of the games that end only the counts
+        remain: afterwards `rewards`, `terminated` and `truncated` are zero, as if the last step had ended no game.
+
+        Raises:
+            TypeError, ValueError: Where `steps` is not a positive whole number.
+        """
+        steps = _require_count("steps", steps, 2**62)
+        # One tally a part, found by its first lane.
+        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in self._parts()}
+
+        def play(first: int, last: int) -> None:
+            engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
+
+        self._in_threads(play)
+        self._show(False)
+        self.rewards[:] = 0
+        self.terminated[:] = False
+        self.truncated[:] = False
+        self.scores[:] = self._states["scores"][:, : self.num_players]
+        self.episode_length[:] = self._states["ply"]
+        return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
+
+    def _counts(self, tallies: npt.NDArray[np.int64], actions: int) -> RolloutCounts:
+        total = tallies.sum(axis=0)
+        players = total[engine.TALLY_PLAYERS :].reshape(engine.MAX_PLAYERS, -1)[: self.num_players]
+        return RolloutCounts(
+            actions,
+            int(total[engine.TALLY_GAMES]),
+            int(total[engine.TALLY_TRUNCATED]),
+            int(total[engine.TALLY_PLIES]),
+            int(tallies[:, engine.TALLY_LONGEST].max()),
+            tuple(tuple(row[: self.num_players].tolist()) for row in players),
+            tuple(players[:, engine.MAX_PLAYERS].tolist()),
+        )
+
+    # Threads
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """The lanes of each thread: one part unless there are lanes enough for more."""
+        count = max(1, min(self.num_threads, self.num_envs // MIN_LANES_PER_THREAD))
+        borders = [self.num_envs * part // count for part in range(count + 1)]
+        return list(zip(borders, borders[1:], strict=False))
+
+    def _in_threads(self, loop: Callable[..., None], *arguments: Any) -> None:
+        """Run a compiled loop over all lanes; it lets go of the interpreter's lock, so plain threads do."""
+        parts = self._parts()
+        if len(parts) > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.num_threads - 1, "tabletop_envs")
+        # The calling thread takes the last part itself.
+        waiting = [
+            self._pool.submit(loop, *arguments, first, last)  # type: ignore[union-attr]
+            for first, last in parts[:-1]
+        ]
+        try:
+            loop(*arguments, *parts[-1])
+        finally:
+            for future in waiting:
+                future.result()
+
+    def close(self) -> None:
+        """End the threads; any number of times. The batch stays usable."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> BatchEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}
+
+    # Looking
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
+        """Each named part of an observation: its slice and its shape."""
+        return self.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of observations (`Game.split_observation`)."""
+        return self.game.split_observation(observation)
+
+
+def _require_count(name: str, value: Any, maximum: int) -> int:
+    """A whole number from 1 to `maximum`; TypeError or ValueError naming it otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}={value!r} is not a whole number")
+    if not 1 <= value <= min(maximum, UINT64_MAX):
+        raise ValueError(f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}")
+    return int(value)

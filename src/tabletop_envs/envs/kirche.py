@@ -1,0 +1,295 @@
+"""kirche (*Lass die Kirche im Dorf!*): slide and turn buildings, swap with the pastor, connect your village.
+
+The board
+=========
+
+Two players, light (`player_0`) and dark (`player_1`), on 7×7 squares; `square = row * 7 + column`, row 0 at
+the top. After all pieces are placed it may look like this (capitals are light; S spire, N nave, H house; `—`
+and `|` show each piece's ridge; `+` is the pastor)::
+
+          0   1   2   3   4   5   6
+      0  S—   ·  H|   ·  h—   ·  n—
+      1   ·  h|   ·  H—   ·  h|   ·
+      2  H|   ·  h|   ·  H—   ·  H|
+      3   ·  h—   ·   +   ·  h|   ·
+      4   ·   ·  H|   ·  H—   ·   ·
+      5   ·  h|   ·  h—   ·   ·   ·
+      6  s|   ·   ·   ·  H|   ·  N—
+
+Rules
+=====
+
+Each player has a spire, a nave and `num_houses` houses. (The source gives no number of houses; we take 7, since
+public descriptions count 18 buildings.)
+
+1. *Churches.* Light places the spire on any corner and the nave on the corner diagonally opposite, then dark
+   does the same on the corners left. Every placement also chooses the piece's ridge, horizontal or
+   vertical. (The source does not say which piece comes first; we place the spire before the nave.)
+2. *Houses.* Light and dark in turn place one house each on an empty square that is adjacent (by an edge) to no own piece.
+   The pastor stands on the centre square.
+3. *Moves.* From then on a turn is one of two things. **Move**: an own piece goes one or more squares along its
+   ridge over empty squares to an empty square, and may be turned by 90° afterwards. **Ask the pastor**: an own
+   piece that cannot move either way swaps places with the pastor and is turned by 90°, always. There is always something to do, and no
+   passing.
+4. *Winning.* Who has, after an own move or swap, all own pieces in one connected group, with the spire adjacent to
+   the nave and neither of the two on the edge of the board, wins at once. Placing never wins.
+5. After `max_plies` actions, placements included, without a winner, the game is truncated and drawn. (The source
+   does not say; we set 200.)
+
+Rewards: +1 for the winner, −1 for the loser, 0 and 0 for a draw; zero before the end. `infos[agent]`: `score`
+(1 for the winner, else 0) and `ply`.
+
+Options
+=======
+
+============  =======  =========  ===================================================================
+option        default  allowed    meaning
+============  =======  =========  ===================================================================
+`num_houses`  7        1 … 7      houses of each player; fewer make shorter games (a curriculum)
+`max_plies`   200      1 … 2^21−1 the game is truncated after so many actions
+============  =======  =========  ===================================================================
+
+Actions
+=======
+
+`Discrete(1323)`; `action = plane * 49 + square`, the square being where the piece is, or is put:
+
+=========  ==========================================================================================
+plane      meaning
+=========  ==========================================================================================
+0, 1       place the next piece with horizontal, vertical ridge
+2 + 2·o+t  move: o = 0 … 5 means 1 … 6 squares right or down along the ridge, o = 6 … 11 means 1 … 6
+           squares left or up; t = 1 turns the piece afterwards
+26         swap with the pastor
+=========  ==========================================================================================
+
+Observation
+===========
+
+`Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
+
+===============  ==========  ======  =================================================================
+part             shape       range   meaning
+===============  ==========  ======  =================================================================
+`own_pieces`     (3, 7, 7)   0, 1    planes of the own spire, nave, houses
+`other_pieces`   (3, 7, 7)   0, 1    the same of the other player
+`ridges`         (2, 7, 7)   0, 1    planes of the pieces with horizontal, vertical ridge
+`pastor`         (1, 7, 7)   0, 1    where the pastor stands
+`phase`          (3,)        0, 1    churches, houses, moves
+`to_move`        (2,)        0, 1    the player in turn: own, other; both 0 once the game is over
+`seat`           (2,)        0, 1    the observing player: light, dark
+`houses_left`    (2,)        0 … 7   houses still to be placed: own, other
+`ply`            (3,)        0 … 127 actions played, in base 128, lowest digit first
+===============  ==========  ======  =================================================================
+
+Example
+=======
+
+>>> from tabletop_envs import kirche_v0
+>>> env = kirche_v0.env()
+>>> env.reset(seed=1)
+>>> for agent in env.agent_iter():
+...     observation, reward, terminated, truncated, info = env.last()
+...     env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import (
+    Game,
+    Option,
+    Part,
+    Snapshot,
+    max_plies_option,
+    require,
+    require_choice,
+    require_equal,
+    require_int,
+    require_list,
+    require_mapping,
+)
+from tabletop_envs.kernels import kirche as kernel
+
+SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24
+KINDS = ("spire", "nave", "house")
+RIDGES = ("h", "v")
+PHASES = ("churches", "houses", "moves")
+PLAYERS = ("light", "dark")
+CORNERS = (0, 6, 42, 48)
+
+
+class Kirche(Game):
+    """What the environments need to know of kirche."""
+
+    name = "kirche"
+    kernel = kernel.KERNEL
+    options = (
+        Option("num_houses", 7, 1, 7, "houses of each player"),
+        max_plies_option(200),
+    )
+    parts = (
+        Part("own_pieces", (3, SIZE, SIZE)),
+        Part("other_pieces", (3, SIZE, SIZE)),
+        Part("ridges", (2, SIZE, SIZE)),
+        Part("pastor", (1, SIZE, SIZE)),
+        Part("phase", (3,)),
+        Part("to_move", (2,)),
+        Part("seat", (2,)),
+        Part("houses_left", (2,), 7),
+        Part("ply", (3,), 127),
+    )
+    snapshot_keys = ("phase", "pastor", "pieces")
+
+    def position(self, state: Any) -> Snapshot:
+        ply, houses = int(state["ply"]), int(state["num_houses"])
+        return {
+            "phase": PHASES[(ply >= 4) + (ply >= 4 + 2 * houses)],
+            "pastor": int(state["pastor"]).bit_length() - 1,
+            "pieces": [
+                sorted(
+                    (self._piece(state, square) for square in _squares(state["pieces"][player])),
+                    key=lambda piece: (KINDS.index(piece["kind"]), piece["square"]),
+                )
+                for player in range(2)
+            ],
+        }
+
+    @staticmethod
+    def _piece(state: Any, square: int) -> dict[str, Any]:
+        bit = 1 << square
+        kind = "spire" if int(state["spires"]) & bit else "nave" if int(state["naves"]) & bit else "house"
+        return {
+            "kind": kind,
+            "square": square,
+            "ridge": "h" if int(state["horizontal"]) & bit else "v",
+        }
+
+    def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
+        ply, houses = int(state["ply"]), int(state["num_houses"])
+        phase = (ply >= 4) + (ply >= 4 + 2 * houses)
+        require_equal(
+            PHASES[require_choice(snapshot["phase"], "phase", PHASES)],
+            PHASES[phase],
+            f"phase (at ply {ply} with num_houses={houses})",
+        )
+        mover = ply >> 1 if ply < 4 else ply & 1
+        if state["to_move"] >= 0:
+            require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
+        state["to_move"] = mover
+        pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
+        require(phase == 2 or pastor == CENTRE, f"pastor is {pastor}, but starts on {CENTRE} (K1)")
+        state["pastor"] = 1 << pastor
+        taken = {pastor: "the pastor"}
+        placed = _placed(ply, houses)
+        for player, pieces in enumerate(require_list(snapshot["pieces"], "pieces", 2)):
+            counts = dict.fromkeys(KINDS, 0)
+            for entry in require_list(pieces, f"pieces of {PLAYERS[player]}"):
+                kind, square = self._read_piece(state, player, entry, taken)
+                counts[kind] += 1
+            require_equal(counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})")
+        self._check_placements(state, phase)
+        won = phase == 2 and ply > 4 + 2 * houses and bool(kernel.town_complete(state, 1 - mover))
+        # Only the mover's own action completes a town (K10); who studies a position in which the other
+        # player's is complete already may play on, so it counts only where the snapshot says that it won.
+        if snapshot["outcome"] is not None and won:
+            state["scores"][1 - mover] = 1
+            return True
+        return False
+
+    @staticmethod
+    def _read_piece(
+        state: Any, player: int, entry: Any, taken: dict[int, str]
+    ) -> tuple[str, int]:
+        piece = require_mapping(entry, "a piece", ("kind", "square", "ridge"))
+        kind = KINDS[require_choice(piece["kind"], "a piece's kind", KINDS)]
+        square = require_int(piece["square"], f"the square of a {kind}", 0, SQUARES - 1)
+        ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
+        name = f"{PLAYERS[player]}'s {kind}"
+        require(square not in taken, f"{name} and {taken.get(square)} stand on square {square} both")
+        taken[square] = name
+        bit = np.uint64(1 << square)
+        state["pieces"][player] |= bit
+        if kind != "house":
+            state[f"{kind}s"] |= bit
+        if ridge == 0:
+            state["horizontal"] |= bit
+        return kind, square
+
+    @staticmethod
+    def _check_placements(state: Any, phase: int) -> None:
+        """While pieces are placed none has moved: churches on opposite corners (K3), houses apart (K4)."""
+        if phase == 2:
+            return
+        for player in range(2):
+            own = int(state["pieces"][player])
+            church = own & (int(state["spires"]) | int(state["naves"]))
+            corners = _squares(church)
+            require(
+                all(square in CORNERS for square in corners)
+                and (len(corners) < 2 or sum(corners) == SQUARES - 1),
+                f"{PLAYERS[player]}'s church stands on {corners}, not on opposite corners (K3)",
+            )
+            beside = int(kernel.neighbours(np.uint64(own))) & own
+            require(
+                not beside,
+                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent while houses are placed (K4)",
+            )
+
+    def action_to_str(self, state: Any, action: int) -> str:
+        plane, square = divmod(action, SQUARES)
+        row, column = divmod(square, SIZE)
+        if plane < 2:
+            ply = int(state["ply"])
+            kind = "house" if ply >= 4 else KINDS[ply & 1]
+            return f"place {kind} {row},{column} {('horizontal', 'vertical')[plane]}"
+        piece = self._piece(state, square)
+        if plane == kernel.SWAP_PLANE:
+            return f"swap {piece['kind']} {row},{column}"
+        reach, turn = divmod(plane - 2, 2)
+        ways = ("right", "left") if piece["ridge"] == "h" else ("down", "up")
+        way = ways[reach // 6]
+        return f"move {piece['kind']} {row},{column} {way} {reach % 6 + 1}{' turn' if turn else ''}"
+
+    def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
+        from tabletop_envs.render import kirche as drawing
+
+        return drawing.text(snapshot, colour)
+
+
+def _squares(board: Any) -> list[int]:
+    """The squares whose bits are set, ascending."""
+    return [square for square in range(SQUARES) if int(board) >> square & 1]
+
+
+def _placed(ply: int, houses: int) -> list[dict[str, int]]:
+    """How many pieces of each kind the two players have on the board after `ply` actions."""
+    on_board = min(max(ply - 4, 0), 2 * houses)
+    return [
+        {
+            "spire": int(ply > 2 * player),
+            "nave": int(ply > 2 * player + 1),
+            "house": (on_board + 1 - player) // 2,
+        }
+        for player in range(2)
+    ]
+
+
+GAME = Kirche()
+OBSERVATION = GAME.observation
+split_observation = GAME.split_observation
+
+
+def env(**options: Any) -> TabletopEnv:
+    """The environment, in which an illegal action loses (`TabletopEnv` has the arguments)."""
+    return TabletopEnv(GAME, **{"on_illegal": "lose", **options})
+
+
+def raw_env(**options: Any) -> TabletopEnv:
+    """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
+    return TabletopEnv(GAME, **options)

@@ -1,0 +1,150 @@
+"""The kernel contract: what a game gives to the engine, stated once.
+
+A kernel is one file with the rules of one game. It gives a NumPy structured dtype, the *state*, and four
+jitted functions on one record of it, and hands them to `register`. From then on the generic names below
+resolve by the record's type at compile time, in `engine.py` and in a user's own `@njit` code alike, at no
+cost a call.
+
+The state has the game's own fields and these, which the engine reads and writes:
+
+==============  ========  =====================================================================================
+field           dtype     meaning
+==============  ========  =====================================================================================
+`rng`           uint64    the generator's state (`rng.py`); all chance of the game comes from it
+`ply`           int32     actions played since the start
+`max_plies`     int32     the game is truncated after so many actions
+`to_move`       int8      the player who acts, 0 … num_players − 1
+`num_players`   int8      how many players
+`status`        int8      `RUNNING`, `TERMINATED` (ended by the rules) or `TRUNCATED` (by max_plies)
+`scores`        int16     array, one for each player: the standing, final once the game is over
+==============  ========  =====================================================================================
+
+A set of actions is an array of `uint64` words of `word_bits` bits each: action `a` is bit `a % word_bits` of
+word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes fall on words.
+
+- `start(state)`: set up a new game. Options and `rng` are there already; everything else is written.
+- `legal_actions(state, words)`: write the set of legal actions of a running game into the first `num_words` of
+  `words` (`uint64`), every one of them; at least one action is legal.
+- `step(state, action)`: play a legal action (int64) in a running game, without checking it, and keep `ply`, `to_move`,
+  `status` and `scores` up to date. The result of an illegal action is undefined, but never out of bounds.
+- `observe(state, player, observation)`: write what `player` sees into `observation`
+  (`int8[observation_size]`, contiguous), every entry of it, whether the game runs or is over.
+
+Arrows point one way: kernels know nothing of environments, seeds or spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import from_dtype
+from numba.extending import overload
+
+RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
+
+COMMON_FIELDS: tuple[tuple[str, type], ...] = (
+    ("rng", np.uint64),
+    ("ply", np.int32),
+    ("max_plies", np.int32),
+    ("to_move", np.int8),
+    ("num_players", np.int8),
+    ("status", np.int8),
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A registered game: its state's dtype, the shape of its action set and the length of its observation."""
+
+    state: np.dtype[Any]
+    num_actions: int
+    word_bits: int
+    observation_size: int
+
+    @property
+    def num_words(self) -> int:
+        """How many words of `word_bits` bits a set of actions takes."""
+        return -(-self.num_actions // self.word_bits)
+
+
+def state_dtype(max_players: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The structured dtype of a state: the game's own fields, widest first, and the common ones."""
+    return np.dtype(
+        [*fields, *COMMON_FIELDS, ("scores", np.int16, (max_players,))], align=True
+    )
+
+
+def _unregistered(name: str) -> Any:
+    raise TypeError(f"kernels.{name} is for compiled code, on a state whose kernel is imported")
+
+
+def start(state: Any) -> None:
+    """Set up a new game in `state` (see the contract above)."""
+    _unregistered("start")
+
+
+def legal_actions(state: Any, words: Any) -> None:
+    """Write the set of legal actions into `words` (see the contract above)."""
+    _unregistered("legal_actions")
+
+
+def step(state: Any, action: int) -> None:
+    """Play a legal action (see the contract above)."""
+    _unregistered("step")
+
+
+def observe(state: Any, player: int, observation: Any) -> None:
+    """Write what `player` sees into `observation` (see the contract above)."""
+    _unregistered("observe")
+
+
+def num_actions(state: Any) -> int:
+    """The size of the action space, a constant of the game."""
+    return int(_unregistered("num_actions"))
+
+
+def word_bits(state: Any) -> int:
+    """How many actions a word of a set of actions holds, a constant of the game."""
+    return int(_unregistered("word_bits"))
+
+
+def observation_size(state: Any) -> int:
+    """The length of an observation, a constant of the game."""
+    return int(_unregistered("observation_size"))
+
+
+def register(
+    kernel: Kernel,
+    *,
+    start_function: Any,
+    legal_actions_function: Callable[..., Any],
+    step_function: Callable[..., Any],
+    observe_function: Callable[..., Any],
+) -> Kernel:
+    """Make the generic functions work on records of the dtype `kernel.state`; returns `kernel`.
+
+    Called once by every kernel, at the end of its file. The functions are chosen by the record's type, so that the
+    engine's compiled loops need neither closures nor function arguments: both would keep them out of the on-disk
+    cache.
+    """
+    record = from_dtype(kernel.state)
+
+    def resolve(generic: Callable[..., Any], implementation: Callable[..., Any]) -> None:
+        def implementation_for(state, *others):  # type: ignore[no-untyped-def]
+            return implementation if state == record else None
+
+        overload(generic, strict=False, jit_options={"forceinline": True})(implementation_for)
+
+    # The plain functions behind the jitted ones: an overload is compiled within its caller.
+    resolve(start, start_function.py_func)
+    resolve(legal_actions, legal_actions_function.py_func)
+    resolve(step, step_function.py_func)
+    resolve(observe, observe_function.py_func)
+    actions, bits, size = kernel.num_actions, kernel.word_bits, kernel.observation_size
+    resolve(num_actions, lambda state: actions)
+    resolve(word_bits, lambda state: bits)
+    resolve(observation_size, lambda state: size)
+    return kernel

@@ -1,0 +1,134 @@
+"""Bitboards: counting, finding, spreading to bytes, drawing.
+
+A bitboard is an unsigned 64-bit integer whose bit `s` stands for square `s`. Everything here is jitted and
+works on `uint64` alone: one signed operand would turn the result into a float (Numba's rule for mixing
+signed and unsigned 64-bit integers), so constants are `uint64` too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of the uint64 `word` are set, as uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def lowest_square(typing_context: Any, word: Any) -> Any:
+    """The number of the lowest set bit of the uint64 `word`, as uint64; 64 where none is set."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), codegen
+
+
+def _byte_writer(bits: int) -> Any:
+    """An intrinsic that writes the lowest `bits` bits of a word as that many bytes of 0 or 1.
+
+    LLVM turns the vector of single bits into one masked move where the processor has mask registers (64 bytes
+    in two instructions), and into shuffles and compares where it has not.
+    """
+
+    @intrinsic
+    def write(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array_value = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])
+            narrow = builder.trunc(args[2], ir.IntType(bits)) if bits < 64 else args[2]
+            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
+            values = builder.zext(flags, ir.VectorType(ir.IntType(8), bits))
+            target = builder.gep(
+                builder.bitcast(array_value.data, ir.IntType(8).as_pointer()), [args[1]]
+            )
+            builder.store(
+                values, builder.bitcast(target, values.type.as_pointer()), align=1
+            )
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, types.uint64), codegen
+
+    return write
+
+
+_write_8_bytes = _byte_writer(8)
+_write_64_bytes = _byte_writer(64)
+
+
+@njit(inline="always")
+def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
+    """Write the lowest `count` (1 … 64) bits of `word` as bytes of 0 or 1 to `array[offset:offset + count]`.
+
+    `array` is one-dimensional, contiguous and of one-byte items. Where there is room, up to 63 bytes behind
+    the last are overwritten with the word's further bits (zeros, as a rule): write from front to back.
+    """
+    if offset + 64 <= array.size:
+        _write_64_bytes(array, offset, word)
+    else:
+        position = 0
+        while position + 8 <= count:
+            _write_8_bytes(array, offset + position, word >> np.uint64(position))
+            position += 8
+        while position < count:
+            array[offset + position] = (word >> np.uint64(position)) & ONE
+            position += 1
+
+
+def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]
+    for _ in range(n):
+        word &= word - ONE
+    return lowest_square(word)
+
+
+@intrinsic
+def nth_square(typing_context: Any, word: Any, n: Any) -> Any:
+    """The number of the set bit of `word` that has `n` set bits below it (all uint64; `n` below the popcount)."""
+    signature = types.uint64(types.uint64, types.uint64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # The features belong to the key of Numba's on-disk cache, so the choice is safe to make here.
+        if "+bmi2" not in context.codegen().magic_tuple()[2]:
+            return context.compile_internal(builder, _nth_square_by_clearing, signature, args)
+        deposit = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 2),
+            "llvm.x86.bmi.pdep.64",
+        )
+        bit = builder.shl(ir.Constant(ir.IntType(64), 1), args[1])
+        return builder.cttz(builder.call(deposit, [bit, args[0]]), ir.Constant(ir.IntType(1), 0))
+
+    return signature, codegen
+
+
+def draw(board: int, height: int, width: int) -> str:
+    """A bitboard as text, `height` lines of `width` fields: `#` where the bit is set, `.` elsewhere."""
+    return "\n".join(
+        " ".join("#" if int(board) >> (row * width + column) & 1 else "." for column in range(width))
+        for row in range(height)
+    )
+
+
+def board(drawing: str) -> np.uint64:
+    """The bitboard that a drawing shows: the inverse of `draw`, blanks and line breaks left aside.
+
+    ValueError where there is anything but `#` and `.`, or more than 64 fields.
+    """
+    fields = "".join(drawing.split())
+    if len(fields) > 64 or set(fields) - set("#."):
+        raise ValueError(f"a drawing has at most 64 fields, each # or '.': {drawing!r}")
+    return np.uint64(sum(1 << square for square, field in enumerate(fields) if field == "#"))

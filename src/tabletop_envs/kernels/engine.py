@@ -1,0 +1,357 @@
+"""Compiled loops over any game: the only place where games are started, stepped, observed and sampled.
+
+Each function resolves a kernel's functions by the record type of `states` (see `tabletop_envs.kernels`), so it is
+compiled once a game, cached on disk, and callable from a user's own `@njit` code.
+
+A *lane* is one game of a batch: its record in `states`, its row in every other array, and in `samplers` the
+generator (`uint64`) that draws its random actions. `legal` holds the sets of legal actions, `legal_words(state)`
+words each. Lanes do not touch each other: loops take `first` and `last` (not included) and may run in threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tabletop_envs.kernels import (
+    RUNNING,
+    TERMINATED,
+    TRUNCATED,
+    legal_actions,
+    num_actions,
+    observe,
+    rng,
+    start,
+    step,
+    word_bits,
+)
+from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, write_bytes
+
+MAX_PLAYERS = 4
+# REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others (T15).
+REWARDS = np.array(
+    [
+        [
+            ((n / k - 1) / (n - 1), -1 / (n - 1)) if 1 <= k <= n >= 2 else (0.0, 0.0)
+            for k in range(MAX_PLAYERS + 1)
+        ]
+        for n in range(MAX_PLAYERS + 1)
+    ]
+)
+# A tally of finished games, whole numbers only, so that sums do not depend on their order: games, truncated
+# games, their actions, the longest; then for each player how often they shared the top score with k − 1 others
+# (k = 1 … 4), and the sum of their scores.
+TALLY_GAMES, TALLY_TRUNCATED, TALLY_PLIES, TALLY_LONGEST, TALLY_PLAYERS = 0, 1, 2, 3, 4
+TALLY_PLAYER_SIZE = MAX_PLAYERS + 1
+TALLY_SIZE = TALLY_PLAYERS + MAX_PLAYERS * TALLY_PLAYER_SIZE
+
+# Words are counted in groups of this many: choosing an action then takes two short searches.
+GROUP = 4
+# Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
+# for their states to stay in its first cache.
+BLOCK = 16
+
+
+@njit(forceinline=True)
+def num_words(state: Any) -> int:
+    """How many words of `word_bits(state)` bits hold a set of actions."""
+    return (num_actions(state) + word_bits(state) - 1) // word_bits(state)
+
+
+@njit(forceinline=True)
+def legal_words(state: Any) -> int:
+    """The length of a set of actions as the engine keeps it: whole groups of words."""
+    return (num_words(state) + GROUP - 1) // GROUP * GROUP
+
+
+@njit(forceinline=True)
+def is_legal(state: Any, words: Any, action: int) -> bool:
+    """Whether an action (int64, any value) is in the set of actions `words`."""
+    if action < 0 or action >= num_actions(state):
+        return False
+    bits = np.uint64(word_bits(state))
+    return (words[np.uint64(action) // bits] >> (np.uint64(action) % bits)) & ONE != ZERO
+
+
+@njit(forceinline=True)
+def choose(state: Any, words: Any, counts: Any, sampler: int) -> tuple[int, int]:
+    """The advanced sampler and an action of the set `words`, all equally likely.
+
+    `counts` is scratch space of `legal_words(state) // GROUP` words. The searches are sums over all
+    places instead of loops that stop at the right one: a stop is a jump that no processor can foresee.
+    """
+    groups = np.uint64(legal_words(state) // GROUP)
+    total = ZERO
+    for group in range(groups):
+        for index in range(np.uint64(GROUP) * group, np.uint64(GROUP) * (group + ONE)):
+            total += popcount(words[index])
+        counts[group] = total
+    sampler, remaining = rng.below(sampler, total)
+    index, before = ZERO, ZERO
+    for group in range(groups - ONE):
+        if counts[group] <= remaining:
+            index += np.uint64(GROUP)
+            before = counts[group]
+    remaining -= before
+    total, before = ZERO, ZERO
+    first = index
+    for place in range(first, first + np.uint64(GROUP - 1)):
+        total += popcount(words[place])
+        if total <= remaining:
+            index += ONE
+            before = total
+    square = nth_square(words[index], remaining - before)
+    return sampler, np.int64(index * np.uint64(word_bits(state)) + square)
+
+
+@njit(forceinline=True)
+def write_mask(state: Any, words: Any, mask: Any) -> None:
+    """Write a set of actions as `num_actions(state)` bytes of 0 or 1 into `mask`."""
+    bits, actions = word_bits(state), num_actions(state)
+    last = num_words(state) - 1
+    for index in range(last):
+        write_bytes(mask, index * bits, words[index], bits)
+    write_bytes(mask, last * bits, words[last], actions - last * bits)
+
+
+@njit(forceinline=True)
+def sharers(state: Any) -> int:
+    """How many players share the top score."""
+    top, count = state.scores[0], 0
+    for player in range(state.num_players):
+        if state.scores[player] > top:
+            top, count = state.scores[player], 1
+        elif state.scores[player] == top:
+            count += 1
+    return count
+
+
+@njit(forceinline=True)
+def top_score(state: Any) -> int:
+    """The highest score."""
+    top = state.scores[0]
+    for player in range(1, state.num_players):
+        top = max(top, state.scores[player])
+    return top
+
+
+@njit(cache=True, nogil=True)
+def start_one(states: Any, words: Any) -> None:
+    """Set up a new game in `states[0]` and its legal actions in `words`."""
+    start(states[0])
+    legal_actions(states[0], words)
+
+
+@njit(cache=True, nogil=True)
+def step_one(states: Any, words: Any, action: int, result: Any) -> bool:
+    """Play `action` in `states[0]` if it is in the set `words`; False, and nothing changed, if it is not.
+
+    Then `words` holds the next legal actions (none once the game is over) and `result` (int64) status,
+    player to move, ply and the scores.
+    """
+    state = states[0]
+    if not is_legal(state, words, action):
+        return False
+    step(state, action)
+    if state.status == RUNNING:
+        legal_actions(state, words)
+    else:
+        words[:] = ZERO
+    write_result(state, result)
+    return True
+
+
+@njit(forceinline=True)
+def write_result(state: Any, result: Any) -> None:
+    """Write status, player to move, ply and scores into `result`."""
+    result[0] = state.status
+    result[1] = state.to_move
+    result[2] = state.ply
+    for player in range(state.num_players):
+        result[3 + player] = state.scores[player]
+
+
+@njit(cache=True, nogil=True)
+def refresh_one(states: Any, words: Any, result: Any) -> None:
+    """Compute the legal actions and the result (as in `step_one`) of a state that was written from outside."""
+    state = states[0]
+    words[:] = ZERO
+    if state.status == RUNNING:
+        legal_actions(state, words)
+    write_result(state, result)
+
+
+@njit(cache=True, nogil=True)
+def observe_one(states: Any, player: int, observation: Any) -> None:
+    """Write what `player` sees of `states[0]` into `observation` (int8)."""
+    observe(states[0], player, observation)
+
+
+@njit(cache=True, nogil=True)
+def mask_one(states: Any, words: Any, mask: Any) -> None:
+    """Write the set of actions `words` of `states[0]` as bytes into `mask` (int8)."""
+    write_mask(states[0], words, mask)
+
+
+@njit(cache=True, nogil=True)
+def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
+    """Give each lane the streams of its seed (uint64): the game's own and its sampler."""
+    for lane in range(states.size):
+        states[lane].rng = rng.from_seed(seeds[lane])
+        samplers[lane] = rng.sampler_from_seed(seeds[lane])
+
+
+@njit(forceinline=True)
+def show_lane(
+    state: Any, words: Any, mask: Any, observation: Any, current_player: Any, lane: int
+) -> None:
+    """Bring what a lane shows up to date with its running game."""
+    legal_actions(state, words)
+    write_mask(state, words, mask)
+    observe(state, state.to_move, observation)
+    current_player[lane] = state.to_move
+
+
+@njit(cache=True, nogil=True)
+def show_lanes(
+    states: Any,
+    legal: Any,
+    mask: Any,
+    observation: Any,
+    current_player: Any,
+    restart: bool,
+    first: int,
+    last: int,
+) -> None:
+    """Bring what the lanes show up to date; with `restart`, after setting up new games."""
+    for lane in range(first, last):
+        state = states[lane]
+        if restart:
+            start(state)
+        show_lane(state, legal[lane], mask[lane], observation[lane], current_player, lane)
+
+
+@njit(cache=True, nogil=True)
+def first_illegal(states: Any, legal: Any, actions: Any) -> int:
+    """The first lane whose action is not legal, −1 where all are."""
+    for lane in range(states.size):
+        if not is_legal(states[lane], legal[lane], actions[lane]):
+            return lane
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def step_lanes(
+    states: Any,
+    legal: Any,
+    actions: Any,
+    mask: Any,
+    observation: Any,
+    current_player: Any,
+    rewards: Any,
+    terminated: Any,
+    truncated: Any,
+    scores: Any,
+    episode_length: Any,
+    first: int,
+    last: int,
+) -> None:
+    """Play one legal action in each lane, write results, and set up a new game where one is over."""
+    for lane in range(first, last):
+        state = states[lane]
+        step(state, actions[lane])
+        over = state.status != RUNNING
+        terminated[lane] = state.status == TERMINATED
+        truncated[lane] = state.status == TRUNCATED
+        episode_length[lane] = state.ply
+        for player in range(state.num_players):
+            scores[lane, player] = state.scores[player]
+            rewards[lane, player] = 0.0
+        if over:
+            count, top = sharers(state), top_score(state)
+            for player in range(state.num_players):
+                behind = 0 if state.scores[player] == top else 1
+                rewards[lane, player] = REWARDS[state.num_players, count, behind]
+            start(state)
+        show_lane(state, legal[lane], mask[lane], observation[lane], current_player, lane)
+
+
+@njit(cache=True, nogil=True)
+def sample_lanes(
+    states: Any, legal: Any, samplers: Any, actions: Any, first: int, last: int
+) -> None:
+    """Draw a uniformly random legal action for each lane into `actions` (int64)."""
+    counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
+    for lane in range(first, last):
+        samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
+
+
+@njit
+def tally_game(state: Any, tally: Any) -> None:
+    """Count a finished game."""
+    tally[TALLY_GAMES] += 1
+    tally[TALLY_TRUNCATED] += state.status == TRUNCATED
+    tally[TALLY_PLIES] += state.ply
+    tally[TALLY_LONGEST] = max(tally[TALLY_LONGEST], state.ply)
+    count, top = sharers(state), top_score(state)
+    for player in range(state.num_players):
+        place = TALLY_PLAYERS + player * TALLY_PLAYER_SIZE
+        if state.scores[player] == top:
+            tally[place + count - 1] += 1
+        tally[place + MAX_PLAYERS] += state.scores[player]
+
+
+@njit(cache=True, nogil=True)
+def rollout_lanes(
+    states: Any, samplers: Any, steps: int, tally: Any, first: int, last: int
+) -> None:
+    """Play `steps` uniformly random actions in each lane, games one after the other; count the finished ones."""
+    words = np.zeros(legal_words(states[0]), np.uint64)
+    counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
+    for block in range(first, last, BLOCK):
+        for _ in range(steps):
+            for lane in range(block, min(block + BLOCK, last)):
+                state = states[lane]
+                legal_actions(state, words)
+                samplers[lane], action = choose(state, words, counts, samplers[lane])
+                step(state, action)
+                if state.status != RUNNING:
+                    tally_game(state, tally)
+                    start(state)
+
+
+@njit(cache=True, nogil=True)
+def perft(states: Any, depth: int) -> int:
+    """How many sequences of `depth` legal actions lead on from `states[0]`.
+
+    A sequence that ends the game is counted only at its own length. `states` has at least `depth` records, which
+    are overwritten; chance falls as the state's generator has it.
+    """
+    if states[0].status != RUNNING or depth < 1:
+        return 1 if depth == 0 else 0
+    legal = np.zeros((depth, legal_words(states[0])), np.uint64)
+    legal_actions(states[0], legal[0])
+    words, bits = num_words(states[0]), word_bits(states[0])
+    level, count = 0, 0
+    while level >= 0:
+        if level == depth - 1:
+            for index in range(words):
+                count += np.int64(popcount(legal[level, index]))
+            level -= 1
+            continue
+        index = 0
+        while index < words and legal[level, index] == ZERO:
+            index += 1
+        if index == words:
+            level -= 1
+            continue
+        square = np.int64(nth_square(legal[level, index], ZERO))
+        legal[level, index] &= legal[level, index] - ONE
+        states[level + 1] = states[level]
+        step(states[level + 1], index * bits + square)
+        if states[level + 1].status == RUNNING:
+            level += 1
+            legal_actions(states[level], legal[level])
+    return count

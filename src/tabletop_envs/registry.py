@@ -1,0 +1,65 @@
+"""The only list of games. Naming a game imports nothing of it; using it imports its kernel and Numba."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.game import Game
+
+# Each name is also that of the game's kernel, environment file and drawing. The version goes up when a change
+# makes old results incomparable.
+GAMES: dict[str, int] = {
+    "kirche": 0,
+}
+
+
+def game_names() -> list[str]:
+    """The names of all games, in the list's order."""
+    return list(GAMES)
+
+
+def batch_id(name: str) -> str:
+    """The id of a game in `make_batch`, such as `kirche-v0`."""
+    return f"{name}-v{GAMES[name]}"
+
+
+def module_name(name: str) -> str:
+    """The name of a game's module, such as `kirche_v0`."""
+    return f"{name}_v{GAMES[name]}"
+
+
+def aec_id(name: str) -> str:
+    """The id of a game in PettingZoo's registry, such as `tabletop_envs/kirche-v0`."""
+    return f"tabletop_envs/{batch_id(name)}"
+
+
+def find_name(identifier: str) -> str:
+    """The name of the game that an id or a bare name means: `kirche-v0`, `tabletop_envs/kirche-v0`, `kirche`.
+
+    ValueError, naming the games, for anything else.
+    """
+    for name in GAMES:
+        if identifier in (name, batch_id(name), aec_id(name)):
+            return name
+    known = ", ".join(batch_id(name) for name in GAMES)
+    raise ValueError(f"there is no game {identifier!r}: the games are {known}")
+
+
+def get_game(identifier: str) -> Game:
+    """The description of a game, its kernel imported (compiled only when it is first used)."""
+    name = find_name(identifier)
+    game: Game = importlib.import_module(f"tabletop_envs.envs.{name}").GAME
+    return game
+
+
+def register_aec() -> None:
+    """Put every game into PettingZoo's registry, where PettingZoo has one."""
+    try:
+        from pettingzoo import aec_registry, register
+    except ImportError:
+        return
+    for name in GAMES:
+        if aec_id(name) not in aec_registry:
+            register("aec", aec_id(name), entry_point=f"tabletop_envs.{module_name(name)}:env")

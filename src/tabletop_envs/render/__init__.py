@@ -1,0 +1,1 @@
+"""Drawings of the games, made from snapshots alone."""
