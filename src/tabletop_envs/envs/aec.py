@@ -26,6 +26,8 @@ from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
 RENDER_MODES = ("ansi",)
 MASK_PLACES = ("observation", "info")
 ON_ILLEGAL = ("raise", "lose")
+_NO_MASK = np.empty(0, np.int8)
+_NO_OBSERVATION = np.empty(0, np.float32)
 
 
 class TabletopEnv(AECEnv[str, Any, Any]):
@@ -86,6 +88,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
             "is_parallelizable": False,
             "render_fps": 2,
         }
+        self.num_actions = game.kernel.num_actions
         self.options = game.parse_options(options)
         players = game.num_players(self.options)
         self.possible_agents = [f"player_{player}" for player in range(players)]
@@ -106,6 +109,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
         self._legal = np.zeros(words, np.uint64)
         self._result = np.zeros(3 + players, np.int64)
+        self._scratch = np.zeros(game.kernel.observation_size, np.int8)
 
     # Spaces
 
@@ -148,11 +152,6 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         """The space of `state()`."""
         return self._make_spaces()["state"]
 
-    @property
-    def num_actions(self) -> int:
-        """The size of the action space."""
-        return self.game.kernel.num_actions
-
     # Playing
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -188,7 +187,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         engine.refresh_one(self._states, self._legal, self._result)
         status, to_move, ply, *scores = self._result.tolist()
         self.agent_selection = self.possible_agents[to_move]
-        if status != RUNNING or self._offender is not None:
+        if status != RUNNING:
             self._finish(status, scores)
         self._inform(ply, scores)
 
@@ -243,6 +242,8 @@ class TabletopEnv(AECEnv[str, Any, Any]):
             )
         self._cumulative_rewards[agent] = 0.0
         self._offender = self._players[agent]
+        self._states["status"] = TERMINATED
+        engine.refresh_one(self._states, self._legal, self._result)
         _, _, ply, *scores = self._result.tolist()
         self._finish(TERMINATED, scores)
         self._accumulate_rewards()
@@ -262,7 +263,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
     def _inform(self, ply: int, scores: list[int]) -> None:
         self.infos = {
             agent: {"score": score, "ply": ply}
-            for agent, score in zip(self.possible_agents, scores, strict=True)
+            for agent, score in zip(self.possible_agents, scores, strict=False)
         }
         if self.mask_in == "info":
             for agent, info in self.infos.items():
@@ -270,7 +271,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
 
     @property
     def _over(self) -> bool:
-        return self._offender is not None or bool(self._result[0] != RUNNING)
+        return bool(self._result[0] != RUNNING)
 
     # Looking
 
@@ -290,35 +291,31 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         """What an agent sees, in fresh arrays: for every possible agent, at any time after the first `reset`."""
         player = self._player(agent)
         self._require_started()
-        observation = self._observe(self._states, player)
+        observation = np.empty(self._scratch.size, np.float32)
         if self.mask_in == "info":
+            self._look(self._states, player, observation, _NO_MASK)
             return observation
-        return {self.obs_key: observation, "action_mask": self.action_mask(agent)}
+        mask = np.empty(self.num_actions, np.int8)
+        self._look(self._states, player, observation, mask)
+        return {self.obs_key: observation, "action_mask": mask}
 
-    def _observe(self, states: Any, player: int) -> npt.NDArray[np.float32]:
-        observation = np.empty(self.game.kernel.observation_size, np.int8)
-        engine.observe_one(states, player, observation)
-        if self._offender is not None:
-            # To the kernel the game goes on, but nobody is to move any more.
-            observation[self.game.observation["to_move"].slice] = 0
-        return observation.astype(np.float32)
+    def _look(self, states: Any, player: int, observation: Any, mask: Any) -> None:
+        engine.look_one(states, self._legal, player, self._scratch, observation, mask)
 
     def action_mask(self, agent: str | None = None) -> npt.NDArray[np.int8]:
         """The mask `int8[n]` of an agent, the agent in turn by default."""
         player = self._player(self.agent_selection if agent is None else agent)
         self._require_started()
-        if self._over:
-            return np.ones(self.num_actions, np.int8)
-        if player != self._result[1]:
-            return np.zeros(self.num_actions, np.int8)
         mask = np.empty(self.num_actions, np.int8)
-        engine.mask_one(self._states, self._legal, mask)
+        self._look(self._states, player, _NO_OBSERVATION, mask)
         return mask
 
     def state(self) -> npt.NDArray[np.float32]:
         """The full state `float32[L]`, hidden parts included: what player 0 would see if nothing were hidden."""
         self._require_started()
-        return self._observe(self.game.open_state(self._states), 0)
+        observation = np.empty(self._scratch.size, np.float32)
+        self._look(self.game.open_state(self._states), 0, observation, _NO_MASK)
+        return observation
 
     @property
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
@@ -400,7 +397,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None
-        for name in ("_states", "_sampler", "_legal", "_result", "agents"):
+        for name in ("_states", "_sampler", "_legal", "_result", "_scratch", "agents"):
             setattr(twin, name, self.__dict__[name].copy())
         for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
             setattr(twin, name, dict(self.__dict__[name]))

@@ -237,6 +237,8 @@ class Game(ABC):
         else:
             state["status"] = RUNNING
         offender = self._check_outcome(state, outcome, players)
+        if offender is not None:
+            state["status"] = TERMINATED
         if state["to_move"] < 0:
             # Whose turn it was is of no more consequence, but the field must hold a player.
             state["to_move"] = offender if offender is not None else 0

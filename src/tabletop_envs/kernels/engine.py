@@ -184,15 +184,26 @@ def refresh_one(states: Any, words: Any, result: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def observe_one(states: Any, player: int, observation: Any) -> None:
-    """Write what `player` sees of `states[0]` into `observation` (int8)."""
-    observe(states[0], player, observation)
+def look_one(
+    states: Any, words: Any, player: int, scratch: Any, observation: Any, mask: Any
+) -> None:
+    """Write what `player` sees of `states[0]`: the observation (float32, by way of the int8 `scratch`) and the mask.
 
-
-@njit(cache=True, nogil=True)
-def mask_one(states: Any, words: Any, mask: Any) -> None:
-    """Write the set of actions `words` of `states[0]` as bytes into `mask` (int8)."""
-    write_mask(states[0], words, mask)
+    `words` are the legal actions. The mask (int8) is all zeros for a player who is not to move and all ones once the
+    game is over; either array may have the length 0 and is left out then.
+    """
+    state = states[0]
+    if observation.size:
+        observe(state, player, scratch)
+        for index in range(observation.size):
+            observation[index] = scratch[index]
+    if mask.size:
+        if state.status != RUNNING:
+            mask[:] = 1
+        elif state.to_move != player:
+            mask[:] = 0
+        else:
+            write_mask(state, words, mask)
 
 
 @njit(cache=True, nogil=True)
