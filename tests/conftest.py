@@ -1,13 +1,28 @@
-"""Fixtures that every test file may use."""
+"""Fixtures that every test file may use, and a fresh Numba cache for each run."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 
 import pytest
+
+# The engine's cached loops do not see edits in the kernels' files, so tests never use an old cache. Set before Numba
+# is imported; whoever knows that no kernel has changed may set the variable to keep a cache between runs.
+_FRESH_CACHE = "NUMBA_CACHE_DIR" not in os.environ
+if _FRESH_CACHE:
+    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="tabletop_envs_numba_")
 
 from tests.implementations import Starter
 
 IMPLEMENTATIONS = ("reference", "kernel")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the run's own cache."""
+    if _FRESH_CACHE:
+        shutil.rmtree(os.environ["NUMBA_CACHE_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)

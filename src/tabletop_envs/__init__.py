@@ -48,9 +48,7 @@ def make_batch(
     from tabletop_envs.envs.batch import BatchEnv
 
     game = registry.get_game(id)
-    return BatchEnv(
-        game, num_envs, seed=seed, num_threads=num_threads, check=check, **options
-    )
+    return BatchEnv(game, num_envs, seed=seed, num_threads=num_threads, check=check, **options)
 
 
 registry.register_aec()

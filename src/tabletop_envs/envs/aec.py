@@ -30,7 +30,7 @@ _NO_MASK = np.empty(0, np.int8)
 _NO_OBSERVATION = np.empty(0, np.float32)
 
 
-class TabletopEnv(AECEnv[str, Any, Any]):
+class TabletopEnv(AECEnv):
     """A game as an AEC environment (`pettingzoo.AECEnv`).
 
     Made by a game's `env` and `raw_env`; the game's module has the manual. Agents are `player_0`, `player_1`, ….
@@ -92,13 +92,13 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         self.options = game.parse_options(options)
         players = game.num_players(self.options)
         self.possible_agents = [f"player_{player}" for player in range(players)]
-        self.agents = []
+        self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]
-        self.rewards = {}
-        self.terminations = {}
-        self.truncations = {}
-        self.infos = {}
-        self._cumulative_rewards = {}
+        self.rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, dict[str, Any]] = {}
+        self._cumulative_rewards: dict[str, float] = {}
         self._skip_agent_selection: str | None = None
         self._spaces: dict[str, spaces.Space[Any]] | None = None
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
@@ -138,12 +138,12 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         return self._make_spaces()["action"]
 
     @property
-    def observation_spaces(self) -> dict[str, spaces.Space[Any]]:  # type: ignore[override]
+    def observation_spaces(self) -> dict[str, spaces.Space[Any]]:
         """The space of observations of every possible agent."""
         return {agent: self.observation_space(agent) for agent in self.possible_agents}
 
     @property
-    def action_spaces(self) -> dict[str, spaces.Space[Any]]:  # type: ignore[override]
+    def action_spaces(self) -> dict[str, spaces.Space[Any]]:
         """The action space of every possible agent."""
         return {agent: self.action_space(agent) for agent in self.possible_agents}
 
@@ -344,7 +344,7 @@ class TabletopEnv(AECEnv[str, Any, Any]):
         hint = f"; the nearest is {close[0]!r}" if close else ""
         raise ValueError(f"no legal action is called {text!r}{hint}")
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The position as text with `render_mode="ansi"`; without a render mode a warning and None."""
         self._require_started()
         if self.render_mode is None:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class BatchEnv:
         self._restart()
 
     def _seed_lanes(self, seed: int | Sequence[int]) -> None:
-        if isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str):
+        if isinstance(seed, list | tuple | np.ndarray):
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed has {len(seed)} numbers for {self.num_envs} lanes")
             seeds = np.array([parse_seed(one) for one in seed], np.uint64)
@@ -275,7 +276,7 @@ class BatchEnv:
         """The lanes of each thread: one part unless there are lanes enough for more."""
         count = max(1, min(self.num_threads, self.num_envs // MIN_LANES_PER_THREAD))
         borders = [self.num_envs * part // count for part in range(count + 1)]
-        return list(zip(borders, borders[1:], strict=False))
+        return list(pairwise(borders))
 
     def _in_threads(self, loop: Callable[..., None], *arguments: Any) -> None:
         """Run a compiled loop over all lanes; it lets go of the interpreter's lock, so plain threads do."""
@@ -325,5 +326,7 @@ def _require_count(name: str, value: Any, maximum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name}={value!r} is not a whole number")
     if not 1 <= value <= min(maximum, UINT64_MAX):
-        raise ValueError(f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}")
+        raise ValueError(
+            f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}"
+        )
     return int(value)

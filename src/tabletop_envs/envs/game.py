@@ -45,7 +45,9 @@ class Option:
         """The value in its plain type; TypeError or ValueError, naming option and value, if it is impossible."""
         truth = isinstance(self.default, bool)
         if truth != isinstance(value, bool | np.bool_):
-            raise TypeError(f"option {self.name}={value!r} is impossible: allowed is {self.allowed}")
+            raise TypeError(
+                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
+            )
         if truth:
             return bool(value)
         try:
@@ -199,7 +201,9 @@ class Game(ABC):
         `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming what is
         impossible, for anything that the rules cannot lead to.
         """
-        require(isinstance(snapshot, Mapping), f"a snapshot is a dict, not {type(snapshot).__name__}")
+        require(
+            isinstance(snapshot, Mapping), f"a snapshot is a dict, not {type(snapshot).__name__}"
+        )
         common = ("game", "options", "ply", "to_move", "outcome")
         allowed = {*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ())}
         for key in (*common, *self.snapshot_keys):
@@ -266,9 +270,9 @@ class Game(ABC):
             require_equal(given["rewards"], rewards_of_scores(scores), "outcome['rewards']")
             return None
         for offender in range(players):
-            if given["rewards"] == rewards_of_illegal(offender, players):
-                if state["to_move"] in (-1, offender):
-                    return offender
+            lost = given["rewards"] == rewards_of_illegal(offender, players)
+            if lost and state["to_move"] in (-1, offender):
+                return offender
         raise ValueError(
             f"outcome says the game is over with rewards {given['rewards']!r}, "
             "but by the rules it goes on in this position"

@@ -163,7 +163,13 @@ class Kirche(Game):
     @staticmethod
     def _piece(state: Any, square: int) -> dict[str, Any]:
         bit = 1 << square
-        kind = "spire" if int(state["spires"]) & bit else "nave" if int(state["naves"]) & bit else "house"
+        kind = (
+            "spire"
+            if int(state["spires"]) & bit
+            else "nave"
+            if int(state["naves"]) & bit
+            else "house"
+        )
         return {
             "kind": kind,
             "square": square,
@@ -190,9 +196,10 @@ class Kirche(Game):
         for player, pieces in enumerate(require_list(snapshot["pieces"], "pieces", 2)):
             counts = dict.fromkeys(KINDS, 0)
             for entry in require_list(pieces, f"pieces of {PLAYERS[player]}"):
-                kind, square = self._read_piece(state, player, entry, taken)
-                counts[kind] += 1
-            require_equal(counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})")
+                counts[self._read_piece(state, player, entry, taken)] += 1
+            require_equal(
+                counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
+            )
         self._check_placements(state, phase)
         won = phase == 2 and ply > 4 + 2 * houses and bool(kernel.town_complete(state, 1 - mover))
         # Only the mover's own action completes a town (K10); who studies a position in which the other
@@ -203,15 +210,15 @@ class Kirche(Game):
         return False
 
     @staticmethod
-    def _read_piece(
-        state: Any, player: int, entry: Any, taken: dict[int, str]
-    ) -> tuple[str, int]:
+    def _read_piece(state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:
         piece = require_mapping(entry, "a piece", ("kind", "square", "ridge"))
         kind = KINDS[require_choice(piece["kind"], "a piece's kind", KINDS)]
         square = require_int(piece["square"], f"the square of a {kind}", 0, SQUARES - 1)
         ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
         name = f"{PLAYERS[player]}'s {kind}"
-        require(square not in taken, f"{name} and {taken.get(square)} stand on square {square} both")
+        require(
+            square not in taken, f"{name} and {taken.get(square)} stand on square {square} both"
+        )
         taken[square] = name
         bit = np.uint64(1 << square)
         state["pieces"][player] |= bit
@@ -219,7 +226,7 @@ class Kirche(Game):
             state[f"{kind}s"] |= bit
         if ridge == 0:
             state["horizontal"] |= bit
-        return kind, square
+        return kind
 
     @staticmethod
     def _check_placements(state: Any, phase: int) -> None:

@@ -72,9 +72,7 @@ class Kernel:
 
 def state_dtype(max_players: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
     """The structured dtype of a state: the game's own fields, widest first, and the common ones."""
-    return np.dtype(
-        [*fields, *COMMON_FIELDS, ("scores", np.int16, (max_players,))], align=True
-    )
+    return np.dtype([*fields, *COMMON_FIELDS, ("scores", np.int16, (max_players,))], align=True)
 
 
 def _unregistered(name: str) -> Any:
@@ -120,9 +118,9 @@ def register(
     kernel: Kernel,
     *,
     start_function: Any,
-    legal_actions_function: Callable[..., Any],
-    step_function: Callable[..., Any],
-    observe_function: Callable[..., Any],
+    legal_actions_function: Any,
+    step_function: Any,
+    observe_function: Any,
 ) -> Kernel:
     """Make the generic functions work on records of the dtype `kernel.state`; returns `kernel`.
 

@@ -14,9 +14,11 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
-ONE = np.uint64(1)
-ZERO = np.uint64(0)
+# For the type checker a bitboard is an `int`, and what must be `uint64` for Numba is `Any`.
+ONE: Any = np.uint64(1)
+ZERO: Any = np.uint64(0)
 
 
 @intrinsic
@@ -56,9 +58,7 @@ def _byte_writer(bits: int) -> Any:
             target = builder.gep(
                 builder.bitcast(array_value.data, ir.IntType(8).as_pointer()), [args[1]]
             )
-            builder.store(
-                values, builder.bitcast(target, values.type.as_pointer()), align=1
-            )
+            builder.store(values, builder.bitcast(target, values.type.as_pointer()), align=1)
             return context.get_dummy_value()
 
         return types.void(array, types.intp, types.uint64), codegen
@@ -87,6 +87,84 @@ def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
         while position < count:
             array[offset + position] = (word >> np.uint64(position)) & ONE
             position += 1
+
+
+@intrinsic(prefer_literal=True)
+def local_words(typing_context: Any, count: Any) -> Any:
+    """An uninitialised array of `count` (a constant) uint64 in the caller's stack frame.
+
+    Costs nothing, unlike `np.empty`, and must not outlive the function that asked for it.
+    """
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    length = count.literal_value
+    array_type = types.Array(types.uint64, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(64), length))
+        array = cgutils.create_struct_proxy(array_type)(context, builder)
+        size = context.get_constant(types.intp, length)
+        item_size = context.get_constant(types.intp, 8)
+        populate_array(
+            array,
+            data=builder.bitcast(words, array.data.type),
+            shape=[size],
+            strides=[item_size],
+            itemsize=item_size,
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return array_type(count), codegen
+
+
+def _number_writer(bits: int) -> Any:
+    """An intrinsic that writes `bits` numbers of three binary digits, each from a word of its own, as bytes."""
+
+    @intrinsic
+    def write(
+        typing_context: Any, array: Any, offset: Any, ones: Any, twos: Any, fours: Any
+    ) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array_value = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])
+            bytes_type = ir.VectorType(ir.IntType(8), bits)
+            values = ir.Constant(bytes_type, [0] * bits)
+            for digit, word in enumerate(args[2:]):
+                narrow = builder.trunc(word, ir.IntType(bits)) if bits < 64 else word
+                flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
+                weight = ir.Constant(bytes_type, [1 << digit] * bits)
+                zeros = ir.Constant(bytes_type, [0] * bits)
+                values = builder.or_(values, builder.select(flags, weight, zeros))
+            target = builder.gep(
+                builder.bitcast(array_value.data, ir.IntType(8).as_pointer()), [args[1]]
+            )
+            builder.store(values, builder.bitcast(target, bytes_type.as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp, types.uint64, types.uint64, types.uint64), codegen
+
+    return write
+
+
+_write_64_numbers = _number_writer(64)
+
+
+@njit(inline="always")
+def write_numbers(array: Any, offset: int, ones: int, twos: int, fours: int, count: int) -> None:
+    """Write `count` (1 … 64) numbers 0 … 7, whose binary digits are bits of the three words, as bytes.
+
+    As with `write_bytes`, up to 63 bytes behind the last are overwritten where there is room.
+    """
+    if offset + 64 <= array.size:
+        _write_64_numbers(array, offset, ones, twos, fours)
+    else:
+        for position in range(count):
+            shift = np.uint64(position)
+            array[offset + position] = (
+                ((ones >> shift) & ONE)
+                | (((twos >> shift) & ONE) << ONE)
+                | (((fours >> shift) & ONE) << np.uint64(2))
+            )
 
 
 def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]
@@ -118,13 +196,15 @@ def nth_square(typing_context: Any, word: Any, n: Any) -> Any:
 def draw(board: int, height: int, width: int) -> str:
     """A bitboard as text, `height` lines of `width` fields: `#` where the bit is set, `.` elsewhere."""
     return "\n".join(
-        " ".join("#" if int(board) >> (row * width + column) & 1 else "." for column in range(width))
+        " ".join(
+            "#" if int(board) >> (row * width + column) & 1 else "." for column in range(width)
+        )
         for row in range(height)
     )
 
 
-def board(drawing: str) -> np.uint64:
-    """The bitboard that a drawing shows: the inverse of `draw`, blanks and line breaks left aside.
+def board(drawing: str) -> Any:
+    """The bitboard (uint64) that a drawing shows: the inverse of `draw`, blanks and line breaks left aside.
 
     ValueError where there is anything but `#` and `.`, or more than 64 fields.
     """

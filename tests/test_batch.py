@@ -1,0 +1,313 @@
+"""The batch engine: lanes equal single environments; sizes and threads change nothing; errors change nothing."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import tabletop_envs
+from tabletop_envs import registry
+from tests.games import each_case, each_game, legal_actions, over, raw_env
+
+ARRAYS = (
+    "observation",
+    "action_mask",
+    "current_player",
+    "rewards",
+    "terminated",
+    "truncated",
+    "scores",
+    "episode_length",
+)
+
+
+def make(name, lanes, **arguments):
+    return tabletop_envs.make_batch(registry.batch_id(name), lanes, **arguments)
+
+
+def contents(batch):
+    """Copies of all that a batch shows."""
+    return {array: getattr(batch, array).copy() for array in ARRAYS}
+
+
+def assert_equal(one, other, lanes=slice(None)):
+    for array in ARRAYS:
+        assert np.array_equal(one[array][lanes], other[array][lanes]), array
+
+
+@each_game
+def test_arrays_have_the_promised_shapes_and_types(name):
+    batch = make(name, 5, seed=1)
+    game = batch.game
+    assert batch.observation.shape == (5, game.kernel.observation_size)
+    assert batch.observation.dtype == np.int8
+    assert batch.action_mask.shape == (5, game.kernel.num_actions)
+    assert batch.action_mask.dtype == np.bool_
+    assert batch.current_player.shape == (5,)
+    assert batch.rewards.shape == (5, batch.num_players)
+    assert batch.rewards.dtype == np.float32
+    assert batch.terminated.shape == batch.truncated.shape == (5,)
+    assert batch.terminated.dtype == batch.truncated.dtype == np.bool_
+    assert batch.scores.shape == (5, batch.num_players)
+    assert batch.episode_length.shape == (5,)
+    held = [getattr(batch, array) for array in ARRAYS]
+    batch.step(batch.sample_actions())
+    batch.rollout(3)
+    batch.reset()
+    assert all(getattr(batch, array) is old for array, old in zip(ARRAYS, held, strict=True))
+
+
+@each_case
+def test_a_lane_equals_the_environment_action_for_action(name, options):
+    """Over whole games, the following ones included: same seed, same actions, same everything."""
+    lanes, seed = 3, 2**64 - 2
+    batch = make(name, lanes, seed=seed, **options)
+    envs = [raw_env(name, **options) for _ in range(lanes)]
+    for lane, env in enumerate(envs):
+        env.reset(seed=(seed + lane) % 2**64)
+    ended = 0
+    while ended < 2 * lanes:
+        actions = batch.sample_actions().copy()
+        for lane, env in enumerate(envs):
+            agent = env.agent_selection
+            shown = env.observe(agent)
+            assert batch.current_player[lane] == env.possible_agents.index(agent)
+            assert np.array_equal(batch.observation[lane], shown["observation"])
+            assert np.array_equal(batch.action_mask[lane], shown["action_mask"])
+            env.step(int(actions[lane]))
+        batch.step(actions)
+        for lane, env in enumerate(envs):
+            players = env.possible_agents
+            assert batch.terminated[lane] == env.terminations["player_0"]
+            assert batch.truncated[lane] == env.truncations["player_0"]
+            assert batch.rewards[lane].tolist() == [
+                np.float32(env.rewards[player]) for player in players
+            ]
+            assert batch.scores[lane].tolist() == [env.infos[player]["score"] for player in players]
+            assert batch.episode_length[lane] == env.infos["player_0"]["ply"]
+            if over(env):
+                ended += 1
+                env.reset()
+
+
+@each_case
+def test_batch_size_and_threads_change_nothing(name, options):
+    steps = 120
+    sizes = {(1, 1): None, (7, 1): None, (1024, 1): None, (1024, 2): None, (300, 3): None}
+    for lanes, threads in sizes:
+        batch = make(name, lanes, seed=21, num_threads=threads, **options)
+        seen = []
+        for _ in range(steps):
+            batch.step(batch.sample_actions())
+            seen.append(contents(batch))
+        sizes[lanes, threads] = seen
+        batch.close()
+    widest = sizes[1024, 1]
+    for (lanes, _), seen in sizes.items():
+        for one, other in zip(seen, widest, strict=True):
+            for array in ARRAYS:
+                assert np.array_equal(one[array], other[array][:lanes]), array
+
+
+@each_case
+def test_rollout_is_step_with_sample_actions(name, options):
+    steps, lanes = 400, 33
+    stepped, rolled = (make(name, lanes, seed=22, **options) for _ in range(2))
+    threaded = make(name, 10 * lanes, seed=22, num_threads=2, **options)
+    games = truncated = plies = longest = 0
+    rewards = np.zeros(stepped.num_players)
+    scores = np.zeros(stepped.num_players, int)
+    for _ in range(steps):
+        stepped.step(stepped.sample_actions())
+        ended = stepped.terminated | stepped.truncated
+        games += ended.sum()
+        truncated += stepped.truncated.sum()
+        plies += stepped.episode_length[ended].sum()
+        longest = max(longest, *stepped.episode_length[ended], 0)
+        rewards += stepped.rewards.sum(axis=0)
+        scores += stepped.scores[ended].sum(axis=0)
+    counts = rolled.rollout(steps // 2) + rolled.rollout(steps - steps // 2)
+    assert counts.actions == steps * lanes
+    assert (counts.games, counts.truncated, counts.plies, counts.longest) == (
+        games,
+        truncated,
+        plies,
+        longest,
+    )
+    assert counts.games > 0
+    assert counts.scores == tuple(scores)
+    assert np.allclose(counts.mean_rewards, rewards / games, atol=1e-5)
+    assert counts.mean_length == plies / games
+    for array in ("observation", "action_mask", "current_player"):
+        assert np.array_equal(getattr(stepped, array), getattr(rolled, array)), array
+    threaded.rollout(steps)
+    assert np.array_equal(threaded.observation[:lanes], rolled.observation)
+    # And what follows is the same, too.
+    for batch in (stepped, rolled):
+        batch.step(batch.sample_actions())
+    assert_equal(contents(stepped), contents(rolled))
+
+
+@each_game
+def test_sampling_draws_every_legal_action_equally_often(name):
+    lanes, draws = 1, 4000
+    batch = make(name, lanes, seed=23)
+    for _ in range(25):
+        batch.step(batch.sample_actions())
+    while batch.action_mask[0].sum() < 5:
+        batch.step(batch.sample_actions())
+    legal = np.flatnonzero(batch.action_mask[0])
+    counts = np.bincount([batch.sample_actions()[0] for _ in range(draws)], minlength=0)
+    assert set(np.flatnonzero(counts)) <= set(legal)
+    expected = draws / len(legal)
+    statistic = ((counts[legal] - expected) ** 2 / expected).sum()
+    # Chi-squared with len(legal) − 1 degrees of freedom: mean k, standard deviation √(2k); six of these.
+    freedom = len(legal) - 1
+    assert statistic < freedom + 6 * np.sqrt(2 * freedom)
+
+
+@each_game
+def test_seeds_a_lane_each(name):
+    seeds = [5, 900, 5]
+    batch = make(name, 3, seed=seeds)
+    for lane, seed in enumerate(seeds):
+        env = raw_env(name)
+        env.reset(seed=seed)
+        assert np.array_equal(
+            batch.observation[lane], env.observe(env.agent_selection)["observation"]
+        )
+    batch.step(batch.sample_actions())
+    assert np.array_equal(batch.observation[0], batch.observation[2])
+    batch.reset(seed=seeds)
+    again = make(name, 3, seed=np.array(seeds))
+    assert_equal(contents(batch), contents(again))
+
+
+@each_game
+def test_reset_goes_on_with_the_streams(name):
+    batch, other = make(name, 4, seed=3), make(name, 4, seed=3)
+    first = contents(batch)
+    batch.reset()
+    other.reset()
+    assert_equal(contents(batch), contents(other))
+    batch.reset(seed=3)
+    assert_equal(contents(batch), first)
+    unseeded = make(name, 4), make(name, 4)
+    if name != "kirche":
+        assert not np.array_equal(unseeded[0].observation, unseeded[1].observation)
+
+
+@each_game
+@pytest.mark.parametrize("bad", ["illegal", "negative", "large"])
+def test_an_illegal_action_is_named_before_any_game_has_changed(name, bad):
+    batch = make(name, 100, seed=24)
+    batch.step(batch.sample_actions())
+    before = contents(batch)
+    actions = batch.sample_actions().copy()
+    wrong = {
+        "illegal": int(np.flatnonzero(~batch.action_mask[77])[0]),
+        "negative": -1,
+        "large": batch.num_actions,
+    }[bad]
+    actions[77] = wrong
+    with pytest.raises(ValueError, match=r"lane 77: action") as caught:
+        batch.step(actions)
+    assert str(wrong) in str(caught.value)
+    assert_equal(contents(batch), before)
+    actions[77] = np.flatnonzero(batch.action_mask[77])[0]
+    batch.step(actions)
+
+
+@each_game
+def test_actions_of_a_wrong_type_or_shape_are_refused(name):
+    batch = make(name, 4, seed=25)
+    before = contents(batch)
+    good = batch.sample_actions().copy()
+    for actions, error, words in (
+        (good.astype(float), TypeError, "float64"),
+        (good.astype(bool), TypeError, "bool"),
+        (good.astype(str), TypeError, "<U"),
+        (None, TypeError, "object"),
+        (good[:3], ValueError, r"\(3,\)"),
+        (good[:, None], ValueError, r"\(4, 1\)"),
+        (int(good[0]), ValueError, r"\(\)"),
+    ):
+        with pytest.raises(error, match=words):
+            batch.step(actions)
+    assert_equal(contents(batch), before)
+    for dtype in (np.int16, np.uint32, np.int64):
+        batch.step(good.astype(dtype))
+        batch.reset(seed=25)
+    batch.step(good.tolist())
+
+
+@each_game
+def test_without_the_check_legal_actions_play_the_same(name):
+    checked, unchecked = make(name, 9, seed=26), make(name, 9, seed=26, check=False)
+    for _ in range(50):
+        checked.step(checked.sample_actions())
+        unchecked.step(unchecked.sample_actions())
+        checked.step(checked.sample_actions(), check=False)
+        unchecked.step(unchecked.sample_actions(), check=True)
+    assert_equal(contents(checked), contents(unchecked))
+    with pytest.raises(ValueError, match="lane 0"):
+        unchecked.step(np.full(9, -1), check=True)
+
+
+@each_game
+def test_bad_arguments_are_named(name):
+    for arguments, error, words in (
+        ({"num_envs": 0}, ValueError, "num_envs"),
+        ({"num_envs": -3}, ValueError, "num_envs"),
+        ({"num_envs": 2.0}, TypeError, "num_envs"),
+        ({"num_envs": True}, TypeError, "num_envs"),
+        ({"num_threads": 0}, ValueError, "num_threads"),
+        ({"num_threads": "2"}, TypeError, "num_threads"),
+        ({"seed": -1}, ValueError, "seed"),
+        ({"seed": 2**64}, ValueError, "seed"),
+        ({"seed": 0.5}, TypeError, "seed"),
+        ({"seed": [1, 2]}, ValueError, "seed"),
+        ({"max_plies": 0}, ValueError, "max_plies"),
+        ({"wings": 2}, TypeError, "wings"),
+        ({"render_mode": "human"}, TypeError, "render_mode"),
+    ):
+        with pytest.raises(error, match=words):
+            make(name, **{"lanes": arguments.pop("num_envs", 4), **arguments})
+    batch = make(name, 4, seed=1)
+    for steps, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="steps"):
+            batch.rollout(steps)
+    before = contents(batch)
+    for seed in (-1, [1], "1"):
+        with pytest.raises((TypeError, ValueError), match="seed"):
+            batch.reset(seed=seed)
+    assert_equal(contents(batch), before)
+
+
+def test_an_unknown_game_is_refused():
+    with pytest.raises(ValueError, match="kirche-v0"):
+        tabletop_envs.make_batch("chess-v0", 4)
+
+
+@each_game
+def test_a_batch_can_be_pickled_closed_and_used_again(name):
+    batch = make(name, 300, seed=27, num_threads=2)
+    batch.step(batch.sample_actions())
+    twin = pickle.loads(pickle.dumps(batch))
+    batch.close()
+    batch.close()
+    with batch:
+        batch.step(batch.sample_actions())
+    twin.step(twin.sample_actions())
+    assert_equal(contents(batch), contents(twin))
+    twin.close()
+
+
+@each_game
+def test_masks_are_those_of_the_legal_actions(name):
+    env = raw_env(name)
+    env.reset(seed=28)
+    batch = make(name, 1, seed=28)
+    assert np.flatnonzero(batch.action_mask[0]).tolist() == legal_actions(env)

@@ -1,0 +1,252 @@
+"""Snapshots, restoring, clones, deep copies and pickles: independent games that play on identically."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+from tests.games import each_case, each_game, legal_actions, over, play, raw_env
+
+
+def restored(env):
+    """A new environment that goes on from the snapshot of another, by way of JSON text."""
+    twin = raw_env(env.game.name, **env.options)
+    twin.restore(json.loads(json.dumps(env.snapshot())))
+    return twin
+
+
+WAYS = {
+    "clone": lambda env: env.clone(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "snapshot": restored,
+}
+each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+
+
+def assert_same(one, other):
+    """Two environments show the same, to everybody."""
+    assert one.snapshot() == other.snapshot()
+    assert np.array_equal(one.state(), other.state())
+    for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos"):
+        assert getattr(one, name) == getattr(other, name), name
+    for agent in one.possible_agents:
+        for key, value in one.observe(agent).items():
+            assert np.array_equal(value, other.observe(agent)[key])
+
+
+@each_case
+@each_way
+def test_copies_play_on_identically(name, options, way):
+    env = raw_env(name, **options)
+    env.reset(seed=11)
+    rng = random.Random(11)
+    length = 0
+    while not over(env):
+        play(env, rng.randrange, 1)
+        length += 1
+    for moment in sorted({0, 3, length // 3, length // 2, length - 1, length}):
+        env.reset(seed=11)
+        rng = random.Random(11)
+        play(env, rng.randrange, moment)
+        twin = way(env)
+        if way is not WAYS["snapshot"]:
+            assert env._cumulative_rewards == twin._cumulative_rewards
+        assert_same(env, twin)
+        while not over(env):
+            legal = legal_actions(env)
+            action = legal[rng.randrange(len(legal))]
+            env.step(action)
+            twin.step(action)
+            assert_same(env, twin)
+        assert over(twin)
+
+
+@each_game
+@each_way
+def test_copies_are_independent(name, way):
+    env = raw_env(name)
+    env.reset(seed=12)
+    play(env, lambda n: n // 2, 9)
+    before, infos = env.snapshot(), copy.deepcopy(env.infos)
+    twin = way(env)
+    play(twin, lambda n: 0)
+    twin.infos["player_0"]["score"] = -5
+    twin.agents.clear()
+    assert env.snapshot() == before
+    assert env.infos == infos
+    assert env.agents == env.possible_agents
+    assert not any(env.terminations.values())
+
+
+@each_game
+@pytest.mark.parametrize("way", [WAYS["clone"], WAYS["deepcopy"], WAYS["pickle"]])
+def test_copies_share_the_stream_of_later_resets_but_not_the_generator(name, way):
+    env = raw_env(name)
+    env.reset(seed=13)
+    twin = way(env)
+    twin.reset()
+    after_one = twin.snapshot()
+    twin.reset()
+    env.reset()
+    assert env.snapshot() == after_one
+
+
+@each_game
+def test_a_copy_before_the_first_reset_is_usable(name):
+    for way in (WAYS["clone"], WAYS["deepcopy"], WAYS["pickle"]):
+        twin = way(raw_env(name))
+        twin.reset(seed=1)
+        assert twin.agents
+
+
+@each_game
+def test_restoring_into_a_fresh_environment_needs_no_reset(name):
+    env, twin = raw_env(name), raw_env(name)
+    env.reset(seed=14)
+    twin.restore(env.snapshot())
+    assert_same(env, twin)
+    twin.reset()
+    assert twin.snapshot()["ply"] == 0
+
+
+@each_game
+def test_snapshots_are_plain_and_accept_lists_in_any_order(name):
+    env = raw_env(name)
+    env.reset(seed=15)
+    play(env, lambda n: n // 2, 40)
+    snapshot = env.snapshot()
+    assert json.loads(json.dumps(snapshot)) == snapshot
+    shuffled = json.loads(json.dumps(snapshot))
+    rng = random.Random(1)
+    per_player = {
+        "rewards",
+        "scores",
+        "supply",
+        "passed",
+        "dice_allowed",
+        "set_block",
+        "setup_stones",
+        "fields",
+        "stone",
+    }
+
+    def shuffle(value, key=None):
+        if isinstance(value, dict):
+            for inner_key, inner in value.items():
+                shuffle(inner, inner_key)
+        elif isinstance(value, list) and key not in per_player:
+            for inner in value:
+                shuffle(inner)
+            if key not in ("hands", "pieces"):
+                rng.shuffle(value)
+
+    shuffle(shuffled)
+    for key in ("hands", "pieces"):
+        for inner in shuffled.get(key, []):
+            rng.shuffle(inner)
+    assert shuffled != snapshot
+    twin = raw_env(name)
+    twin.restore(shuffled)
+    assert twin.snapshot() == snapshot
+
+
+def spoil(snapshot, path, value):
+    """A deep copy of a snapshot with one entry changed, or removed where the value is `...`."""
+    spoiled = copy.deepcopy(snapshot)
+    inner = spoiled
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return spoiled
+
+
+def assert_refused(env, snapshot, words):
+    """`restore` refuses a snapshot with the given words, and the environment is as it was."""
+    before, state, spaces = env.snapshot(), env.state(), env.observation_space("player_0")
+    with pytest.raises(ValueError, match=words):
+        env.restore(snapshot)
+    assert env.snapshot() == before
+    assert np.array_equal(env.state(), state)
+    assert env.observation_space("player_0") is spaces
+
+
+@each_game
+def test_impossible_common_entries_are_refused(name):
+    env = raw_env(name)
+    env.reset(seed=16)
+    play(env, lambda n: n // 2, 30)
+    good = env.snapshot()
+    for path, value, words in (
+        (["game"], "chess", "chess"),
+        (["game"], ..., "lacks 'game'"),
+        (["options"], ..., "lacks 'options'"),
+        (["options"], None, "options"),
+        (["options", "max_plies"], 0, "max_plies"),
+        (["options", "max_plies"], 29, "ply"),
+        (["options", "wings"], 2, "wings"),
+        (["ply"], -1, "ply"),
+        (["ply"], "30", "ply"),
+        (["ply"], True, "ply"),
+        (["ply"], 201 if name == "kirche" else 1001, "ply"),
+        (["to_move"], 7, "to_move"),
+        (["to_move"], None, "to_move"),
+        (["to_move"], -1, "to_move"),
+        (["outcome"], "won", "to_move"),
+        (["outcome"], ..., "lacks 'outcome'"),
+        (["comment"], "x", "comment"),
+    ):
+        assert_refused(env, spoil(good, path, value), words)
+    for nothing in (None, [], "snapshot", 3):
+        assert_refused(env, nothing, "dict")
+
+
+@each_game
+def test_a_finished_game_that_is_not_is_refused(name):
+    env = raw_env(name)
+    env.reset(seed=17)
+    play(env, lambda n: n // 2, 30)
+    running = env.snapshot()
+    scores = [env.infos[agent]["score"] for agent in env.possible_agents]
+    for outcome, words in (
+        ({"scores": scores, "rewards": [0.0, 0.0], "truncated": False}, "goes on"),
+        ({"scores": [99, 0], "rewards": [1.0, -1.0], "truncated": False}, "scores"),
+        ({"scores": scores, "rewards": [1.0, -1.0], "truncated": True}, "truncated"),
+        ({"scores": scores, "rewards": [0.5, 0.5], "truncated": False}, "goes on"),
+        ({"scores": scores, "truncated": False}, "outcome"),
+        ("over", "outcome"),
+    ):
+        assert_refused(env, {**running, "to_move": None, "outcome": outcome}, words)
+
+
+@each_game
+def test_a_running_game_that_is_over_is_refused(name):
+    env = raw_env(name, max_plies=30)
+    env.reset(seed=17)
+    play(env, lambda n: n // 2)
+    ended = env.snapshot()
+    assert ended["outcome"]["truncated"] is True
+    assert_refused(env, {**ended, "outcome": None, "to_move": 0}, "over")
+    wrong = spoil(ended, ["outcome", "rewards"], [0.25, -0.25])
+    assert_refused(env, wrong, "rewards")
+    assert_refused(env, {**ended, "to_move": 1}, "to_move")
+
+
+@each_game
+def test_options_of_a_snapshot_are_taken_over_but_not_the_players(name):
+    env, other = raw_env(name, max_plies=77), raw_env(name)
+    env.reset(seed=18)
+    other.restore(env.snapshot())
+    assert other.options["max_plies"] == 77
+    if name != "kirche":
+        three = raw_env(name, num_players=3)
+        three.reset(seed=18)
+        assert_refused(other, three.snapshot(), "num_players")
