@@ -29,6 +29,7 @@ def make_batch(
     num_threads: int = 1,
     *,
     check: bool = True,
+    packed: bool = False,
     **options: Any,
 ) -> BatchEnv:
     """A batch of `num_envs` games, stepped together in compiled code.
@@ -39,6 +40,7 @@ def make_batch(
         seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh entropy.
         num_threads: How many threads share the lanes; results do not depend on it.
         check: Whether `step` checks that actions are legal, unless it is told otherwise.
+        packed: Whether observations and masks are packed into bits: an eighth of the memory to move.
         **options: The game's options, as in its environment.
 
     Raises:
@@ -48,7 +50,15 @@ def make_batch(
     from tabletop_envs.envs.batch import BatchEnv
 
     game = registry.get_game(id)
-    return BatchEnv(game, num_envs, seed=seed, num_threads=num_threads, check=check, **options)
+    return BatchEnv(
+        game,
+        num_envs,
+        seed=seed,
+        num_threads=num_threads,
+        check=check,
+        packed=packed,
+        **options,
+    )
 
 
 registry.register_aec()

@@ -83,8 +83,10 @@ class BatchEnv:
     its following games are those of further `reset()`s. Results depend neither on the batch's size nor on threads.
 
     Attributes (the arrays are written in place by `reset`, `step` and `rollout`; N lanes, P players):
-        observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts).
-        action_mask: `bool (N, n)`, the legal actions of the player in turn.
+        observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts); with `packed=True`
+            `uint8 (N, B)` (`unpack_observation`).
+        action_mask: `bool (N, n)`, the legal actions of the player in turn; with `packed=True` `uint8 (N, ceil(n / 8))`
+            (`unpack_mask`).
         current_player: `int8 (N,)`, the player in turn.
         rewards: `float32 (N, P)`, of the last step: zero unless it ended the game.
         terminated, truncated: `bool (N,)`, whether the last step ended the game by the rules, or by `max_plies`.
@@ -92,6 +94,7 @@ class BatchEnv:
         episode_length: `int32 (N,)`, the actions of the game after the last step.
         num_envs, num_players, num_actions, num_threads: Numbers.
         options: The game's options.
+        check, packed: As the batch was made.
     """
 
     def __init__(
@@ -102,10 +105,12 @@ class BatchEnv:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
         check: bool = True,
+        packed: bool = False,
         **options: Any,
     ) -> None:
         self.game = game
         self.check = check
+        self.packed = packed
         self.num_envs = _require_count("num_envs", num_envs, 2**31 - 1)
         self.num_threads = _require_count("num_threads", num_threads, MAX_THREADS)
         self.options = game.parse_options(options)
@@ -113,10 +118,23 @@ class BatchEnv:
         self.num_actions = game.kernel.num_actions
         lanes, players = self.num_envs, self.num_players
         words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
-        self.observation: npt.NDArray[np.int8] = np.zeros(
-            (lanes, game.kernel.observation_size), np.int8
-        )
-        self.action_mask: npt.NDArray[np.bool_] = np.zeros((lanes, self.num_actions), np.bool_)
+        self._packed_parts = np.zeros((0, 4), np.int64)
+        self.observation: npt.NDArray[np.int8 | np.uint8]
+        self.action_mask: npt.NDArray[np.bool_ | np.uint8]
+        if packed:
+            self._packed_parts = np.array(
+                [
+                    (part.slice.start, np.prod(part.shape), spec.low, spec.digits)
+                    for part, spec in zip(game.observation.values(), game.parts, strict=True)
+                ],
+                np.int64,
+            )
+            size = sum(-(-count // 8) * digits for _, count, _, digits in self._packed_parts.tolist())
+            self.observation = np.zeros((lanes, size), np.uint8)
+            self.action_mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
+        else:
+            self.observation = np.zeros((lanes, game.kernel.observation_size), np.int8)
+            self.action_mask = np.zeros((lanes, self.num_actions), np.bool_)
         self.current_player: npt.NDArray[np.int8] = np.zeros(lanes, np.int8)
         self.rewards: npt.NDArray[np.float32] = np.zeros((lanes, players), np.float32)
         self.terminated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
@@ -173,6 +191,7 @@ class BatchEnv:
             self.action_mask,
             self.observation,
             self.current_player,
+            self._packed_parts,
             restart,
         )
 
@@ -214,6 +233,7 @@ class BatchEnv:
             self.truncated,
             self.scores,
             self.episode_length,
+            self._packed_parts,
         )
 
     def _why_illegal(self, lane: int, action: int) -> str:
@@ -315,6 +335,48 @@ class BatchEnv:
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
         """Each named part of an observation: its slice and its shape."""
         return self.game.observation
+
+    def unpack_observation(self, packed: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """Observations `int8 (..., L)` from packed ones `uint8 (..., B)`, as an unpacked batch would show them.
+
+        The recipe for other places, a GPU say: part by part, `digits` planes of `ceil(count / 8)` bytes; bit `i % 8`
+        of byte `i // 8` of a plane is a digit of number `i`, the lowest digits first; add the part's lowest value.
+        ValueError if the last axis has another length.
+        """
+        array = self._require_packed(packed, "observation")
+        observation = np.zeros((*array.shape[:-1], self.game.kernel.observation_size), np.int8)
+        offset = 0
+        for start, count, low, digits in self._packed_parts.tolist():
+            part = observation[..., start : start + count]
+            part += low
+            size = -(-count // 8)
+            for digit in range(digits):
+                plane = array[..., offset : offset + size]
+                bits = np.unpackbits(plane, axis=-1, count=count, bitorder="little")
+                part += (bits << digit).astype(np.int8)
+                offset += size
+        return observation
+
+    def unpack_mask(self, packed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Masks `bool (..., n)` from packed ones `uint8 (..., ceil(n / 8))`: bit `a % 8` of byte `a // 8` is action `a`.
+
+        ValueError if the last axis has another length.
+        """
+        array = self._require_packed(packed, "action_mask")
+        bits = np.unpackbits(array, axis=-1, count=self.num_actions, bitorder="little")
+        return bits.astype(np.bool_)
+
+    def _require_packed(self, packed: npt.ArrayLike, name: str) -> npt.NDArray[np.uint8]:
+        if not self.packed:
+            raise ValueError(f"{name} is not packed: the batch was made without packed=True")
+        array = np.asarray(packed)
+        size = getattr(self, name).shape[1]
+        if array.dtype != np.uint8 or array.ndim == 0 or array.shape[-1] != size:
+            raise ValueError(
+                f"a packed {name} is uint8 with {size} bytes on its last axis, "
+                f"not {array.dtype} of the shape {array.shape}"
+            )
+        return array
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """The named views of observations (`Game.split_observation`)."""

@@ -86,6 +86,11 @@ class Part:
     high: int = 1
     low: int = 0
 
+    @property
+    def digits(self) -> int:
+        """How many binary digits a number takes when it is packed."""
+        return (self.high - self.low).bit_length()
+
 
 class Game(ABC):
     """All that is particular to one game outside its kernel."""
