@@ -10,6 +10,8 @@ words each. Lanes do not touch each other: loops take `first` and `last` (not in
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,24 @@ GROUP = 4
 # Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
 # for their states to stay in its first cache.
 BLOCK = 16
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """A loop that Python calls: cached on disk, and run without the interpreter's lock.
+
+    Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
+    `NUMBA_CACHE_DIR` says. Where none can be written, loops are compiled in every process instead.
+    """
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        warnings.warn(
+            "no folder for compiled code can be written: compiling in every process "
+            "(set NUMBA_CACHE_DIR to a writable folder)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return njit(nogil=True)(function)
 
 
 @njit(forceinline=True)
@@ -140,14 +160,14 @@ def top_score(state: Any) -> int:
     return top
 
 
-@njit(cache=True, nogil=True)
+@entry
 def start_one(states: Any, words: Any) -> None:
     """Set up a new game in `states[0]` and its legal actions in `words`."""
     start(states[0])
     legal_actions(states[0], words)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def step_one(states: Any, words: Any, action: int, result: Any) -> bool:
     """Play `action` in `states[0]` if it is in the set `words`; False, and nothing changed, if it is not.
 
@@ -176,7 +196,7 @@ def write_result(state: Any, result: Any) -> None:
         result[3 + player] = state.scores[player]
 
 
-@njit(cache=True, nogil=True)
+@entry
 def refresh_one(states: Any, words: Any, result: Any) -> None:
     """Compute the legal actions and the result (as in `step_one`) of a state that was written from outside."""
     state = states[0]
@@ -186,7 +206,7 @@ def refresh_one(states: Any, words: Any, result: Any) -> None:
     write_result(state, result)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def look_one(
     states: Any, words: Any, player: int, scratch: Any, observation: Any, mask: Any
 ) -> None:
@@ -209,7 +229,7 @@ def look_one(
             write_mask(state, words, mask)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
     """Give each lane the streams of its seed (uint64): the game's own and its sampler."""
     for lane in range(states.size):
@@ -237,7 +257,7 @@ def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-u
     return plain if mask.dtype == types.boolean else packed
 
 
-@njit(cache=True, nogil=True)
+@entry
 def show_lanes(
     states: Any,
     legal: Any,
@@ -260,7 +280,7 @@ def show_lanes(
         current_player[lane] = state.to_move
 
 
-@njit(cache=True, nogil=True)
+@entry
 def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     """The first lane whose action is not legal, −1 where all are."""
     for lane in range(states.size):
@@ -269,7 +289,7 @@ def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@entry
 def step_lanes(
     states: Any,
     legal: Any,
@@ -309,7 +329,7 @@ def step_lanes(
         current_player[lane] = state.to_move
 
 
-@njit(cache=True, nogil=True)
+@entry
 def sample_lanes(
     states: Any, legal: Any, samplers: Any, actions: Any, first: int, last: int
 ) -> None:
@@ -334,7 +354,7 @@ def tally_game(state: Any, tally: Any) -> None:
         tally[place + MAX_PLAYERS] += state.scores[player]
 
 
-@njit(cache=True, nogil=True)
+@entry
 def rollout_lanes(
     states: Any, samplers: Any, steps: int, tally: Any, first: int, last: int
 ) -> None:
@@ -353,7 +373,7 @@ def rollout_lanes(
                     start(state)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def perft(states: Any, depth: int) -> int:
     """How many sequences of `depth` legal actions lead on from `states[0]`.
 

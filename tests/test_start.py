@@ -1,0 +1,80 @@
+"""Starting: caches in read-only installs, without any writable folder, and with many processes at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tabletop_envs
+
+USE = """
+from tabletop_envs import kirche_v0
+from tabletop_envs.kernels import engine
+env = kirche_v0.env()
+env.reset(seed=1)
+env.step(0)
+hits = sum(engine.step_one.stats.cache_hits.values())
+print(env.snapshot()["pieces"][0], hits, len(engine.step_one.signatures))
+"""
+PLAYED = "[{'kind': 'spire', 'square': 0, 'ridge': 'h'}]"
+
+
+def start(**environment):
+    """A new process that plays one action."""
+    inherited = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    return subprocess.Popen(
+        [sys.executable, "-B", "-W", "always", "-c", USE],
+        env={**inherited, **{key: str(value) for key, value in environment.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    """What a process printed, and its warnings."""
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return output.strip(), errors
+
+
+@pytest.fixture
+def read_only_install(tmp_path):
+    """The package where no folder `__pycache__` can be made (as root, permissions would not keep us from it)."""
+    install = tmp_path / "install"
+    shutil.copytree(
+        Path(tabletop_envs.__file__).parent,
+        install / "tabletop_envs",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    for folder in [install / "tabletop_envs", *(install / "tabletop_envs").rglob("*")]:
+        if folder.is_dir():
+            (folder / "__pycache__").write_text("in the way")
+    return install
+
+
+def test_a_read_only_install_caches_in_the_user_s_folder(read_only_install, tmp_path):
+    places = {"PYTHONPATH": read_only_install, "HOME": tmp_path, "XDG_CACHE_HOME": tmp_path / "cache"}
+    assert finish(start(**places))[0] == f"{PLAYED} 0 1"
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert finish(start(**places))[0] == f"{PLAYED} 1 1"
+
+
+def test_without_any_writable_folder_it_compiles_and_says_so(read_only_install, tmp_path):
+    wall = tmp_path / "wall"
+    wall.write_text("no folder")
+    places = {"PYTHONPATH": read_only_install, "HOME": wall, "XDG_CACHE_HOME": wall / "cache"}
+    output, errors = finish(start(**places))
+    assert output == f"{PLAYED} 0 1"
+    assert "NUMBA_CACHE_DIR" in errors
+
+
+def test_many_processes_may_start_at_once_on_an_empty_cache(tmp_path):
+    processes = [start(NUMBA_CACHE_DIR=tmp_path) for _ in range(4)]
+    assert {finish(process)[0].rsplit(" ", 2)[0] for process in processes} == {PLAYED}
+    assert finish(start(NUMBA_CACHE_DIR=tmp_path))[0] == f"{PLAYED} 1 1"
