@@ -151,6 +151,21 @@ def test_rollout_is_step_with_sample_actions(name, options):
 
 
 @each_game
+def test_after_a_rollout_the_arrays_show_the_running_games(name):
+    batch = make(name, 8, seed=22, max_plies=20)
+    for _ in range(20):
+        batch.step(batch.sample_actions())
+    assert batch.truncated.all()
+    batch.rollout(23)
+    assert not batch.truncated.any()
+    assert not batch.terminated.any()
+    assert not batch.rewards.any()
+    assert batch.episode_length.tolist() == [3] * 8
+    plies = batch.split_observation(batch.observation)["ply"]
+    assert (plies == [3, 0, 0]).all()
+
+
+@each_game
 def test_sampling_draws_every_legal_action_equally_often(name):
     lanes, draws = 1, 4000
     batch = make(name, lanes, seed=23)
@@ -315,7 +330,10 @@ def test_masks_are_those_of_the_legal_actions(name):
 
 @each_case
 def test_packed_arrays_unpack_to_the_plain_ones(name, options):
-    plain, packed = make(name, 65, seed=29, **options), make(name, 65, seed=29, packed=True, **options)
+    plain, packed = (
+        make(name, 65, seed=29, **options),
+        make(name, 65, seed=29, packed=True, **options),
+    )
     assert packed.observation.dtype == packed.action_mask.dtype == np.uint8
     smaller = packed.observation.nbytes + packed.action_mask.nbytes
     assert smaller < (plain.observation.nbytes + plain.action_mask.nbytes) / 5

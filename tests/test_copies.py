@@ -75,11 +75,16 @@ def test_copies_are_independent(name, way):
     play(env, lambda n: n // 2, 9)
     before, infos = env.snapshot(), copy.deepcopy(env.infos)
     twin = way(env)
-    play(twin, lambda n: 0)
     twin.infos["player_0"]["score"] = -5
+    twin.rewards["player_0"] = 7.0
+    twin._cumulative_rewards["player_0"] = 7.0
+    twin.options["max_plies"] = 3
+    play(twin, lambda n: 0)
     twin.agents.clear()
     assert env.snapshot() == before
     assert env.infos == infos
+    assert not any(env.rewards.values())
+    assert not any(env._cumulative_rewards.values())
     assert env.agents == env.possible_agents
     assert not any(env.terminations.values())
 

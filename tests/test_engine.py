@@ -116,6 +116,11 @@ def test_bounded_numbers_are_those_of_the_plain_generator(n):
     assert int(rng.from_seed(np.uint64(7))) == state_from_seed(7)
 
 
+def test_a_game_and_its_sampler_have_different_streams():
+    for seed in (0, 1, 2**64 - 1):
+        assert rng.sampler_from_seed(np.uint64(seed)) != rng.from_seed(np.uint64(seed))
+
+
 def test_bounded_numbers_are_fair():
     """Six values, as a die's: the largest deviation that a fair die shows once in a million times."""
     state, counts = np.uint64(1), np.zeros(6, int)
