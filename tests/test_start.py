@@ -18,8 +18,8 @@ from tabletop_envs.kernels import engine
 env = kirche_v0.env()
 env.reset(seed=1)
 env.step(0)
-hits = sum(engine.step_one.stats.cache_hits.values())
-print(env.snapshot()["pieces"][0], hits, len(engine.step_one.signatures))
+hits = sum(engine.advance_one.stats.cache_hits.values())
+print(env.snapshot()["pieces"][0], hits, len(engine.advance_one.signatures))
 """
 PLAYED = "[{'kind': 'spire', 'square': 0, 'ridge': 'h'}]"
 
@@ -59,7 +59,11 @@ def read_only_install(tmp_path):
 
 
 def test_a_read_only_install_caches_in_the_user_s_folder(read_only_install, tmp_path):
-    places = {"PYTHONPATH": read_only_install, "HOME": tmp_path, "XDG_CACHE_HOME": tmp_path / "cache"}
+    places = {
+        "PYTHONPATH": read_only_install,
+        "HOME": tmp_path,
+        "XDG_CACHE_HOME": tmp_path / "cache",
+    }
     assert finish(start(**places))[0] == f"{PLAYED} 0 1"
     assert list((tmp_path / "cache").rglob("*.nbc"))
     assert finish(start(**places))[0] == f"{PLAYED} 1 1"

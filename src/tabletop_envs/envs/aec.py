@@ -168,15 +168,17 @@ class TabletopEnv(AECEnv):
             self._seed(parse_seed(seed))
         elif not self._started:
             self._seed(secrets.randbits(64))
-        engine.start_one(self._states, self._legal)
         self._offender = None
-        self._begin()
+        self._begin(engine.START)
 
     def _seed(self, seed: int) -> None:
         engine.seed_lanes(self._states, self._sampler, np.array([seed], np.uint64))
 
-    def _begin(self) -> None:
-        """Make everything that PettingZoo shows fit a state that was started or restored."""
+    def _advance(self, command: int, action: int = 0) -> bool:
+        return bool(engine.advance_one(self._states, self._legal, command, action, self._result))
+
+    def _begin(self, command: int) -> None:
+        """Start a game or show a restored one, and make everything that PettingZoo shows fit it."""
         self._started = True
         self.agents = self.possible_agents[:]
         self._skip_agent_selection = None
@@ -184,7 +186,7 @@ class TabletopEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        engine.refresh_one(self._states, self._legal, self._result)
+        self._advance(command)
         status, to_move, ply, *scores = self._result.tolist()
         self.agent_selection = self.possible_agents[to_move]
         if status != RUNNING:
@@ -206,7 +208,7 @@ class TabletopEnv(AECEnv):
             self._was_dead_step(action)
             return
         number = self._parse_action(action)
-        if not engine.step_one(self._states, self._legal, number, self._result):
+        if not self._advance(engine.PLAY, number):
             self._play_illegal(number)
             return
         self._cumulative_rewards[agent] = 0.0
@@ -243,7 +245,7 @@ class TabletopEnv(AECEnv):
         self._cumulative_rewards[agent] = 0.0
         self._offender = self._players[agent]
         self._states["status"] = TERMINATED
-        engine.refresh_one(self._states, self._legal, self._result)
+        self._advance(engine.SHOW)
         _, _, ply, *scores = self._result.tolist()
         self._finish(TERMINATED, scores)
         self._accumulate_rewards()
@@ -387,7 +389,7 @@ class TabletopEnv(AECEnv):
             # No chance is left in the position; the stream that later resets go on with stays as it is.
             states["rng"] = self._states["rng"] if self._started else secrets.randbits(64)
         self._states, self.options, self._offender = states, options, offender
-        self._begin()
+        self._begin(engine.SHOW)
 
     def clone(self) -> TabletopEnv:
         """An independent environment with the same game, which plays on identically (fast: for tree search).

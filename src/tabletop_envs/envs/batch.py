@@ -176,23 +176,24 @@ class BatchEnv:
         engine.seed_lanes(self._states, self._samplers, seeds)
 
     def _restart(self) -> None:
-        self._show(True)
-        self.rewards[:] = 0
-        self.terminated[:] = False
-        self.truncated[:] = False
-        self.scores[:] = self._states["scores"][:, : self.num_players]
-        self.episode_length[:] = 0
+        self._advance(engine.START, self._actions)
 
-    def _show(self, restart: bool) -> None:
+    def _advance(self, command: int, actions: npt.NDArray[np.int64]) -> None:
         self._in_threads(
-            engine.show_lanes,
+            engine.advance_lanes,
             self._states,
             self._legal,
+            command,
+            actions,
             self.action_mask,
             self.observation,
             self.current_player,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+            self.scores,
+            self.episode_length,
             self._packed_parts,
-            restart,
         )
 
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
@@ -220,21 +221,7 @@ class BatchEnv:
             lane = engine.first_illegal(self._states, self._legal, array)
             if lane >= 0:
                 raise ValueError(self._why_illegal(lane, int(array[lane])))
-        self._in_threads(
-            engine.step_lanes,
-            self._states,
-            self._legal,
-            array,
-            self.action_mask,
-            self.observation,
-            self.current_player,
-            self.rewards,
-            self.terminated,
-            self.truncated,
-            self.scores,
-            self.episode_length,
-            self._packed_parts,
-        )
+        self._advance(engine.PLAY, array)
 
     def _why_illegal(self, lane: int, action: int) -> str:
         if not 0 <= action < self.num_actions:
@@ -269,12 +256,7 @@ class BatchEnv:
             engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
 
         self._in_threads(play)
-        self._show(False)
-        self.rewards[:] = 0
-        self.terminated[:] = False
-        self.truncated[:] = False
-        self.scores[:] = self._states["scores"][:, : self.num_players]
-        self.episode_length[:] = self._states["ply"]
+        self._advance(engine.SHOW, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
 
     def _counts(self, tallies: npt.NDArray[np.int64], actions: int) -> RolloutCounts:

@@ -68,6 +68,8 @@ def _byte_writer(bits: int) -> Any:
 
 _write_8_bytes = _byte_writer(8)
 _write_64_bytes = _byte_writer(64)
+# `write_word(array, offset, word)`: all 64 bits, where there is surely room, without the test for it.
+write_word = _write_64_bytes
 
 
 @njit(inline="always")
@@ -146,25 +148,8 @@ def _number_writer(bits: int) -> Any:
     return write
 
 
-_write_64_numbers = _number_writer(64)
-
-
-@njit(inline="always")
-def write_numbers(array: Any, offset: int, ones: int, twos: int, fours: int, count: int) -> None:
-    """Write `count` (1 … 64) numbers 0 … 7, whose binary digits are bits of the three words, as bytes.
-
-    As with `write_bytes`, up to 63 bytes behind the last are overwritten where there is room.
-    """
-    if offset + 64 <= array.size:
-        _write_64_numbers(array, offset, ones, twos, fours)
-    else:
-        for position in range(count):
-            shift = np.uint64(position)
-            array[offset + position] = (
-                ((ones >> shift) & ONE)
-                | (((twos >> shift) & ONE) << ONE)
-                | (((fours >> shift) & ONE) << np.uint64(2))
-            )
+# The same for 64 numbers 0 … 7 whose binary digits are bits of three words: (array, offset, ones, twos, fours).
+write_number_word = _number_writer(64)
 
 
 def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]

@@ -52,6 +52,9 @@ TALLY_GAMES, TALLY_TRUNCATED, TALLY_PLIES, TALLY_LONGEST, TALLY_PLAYERS = 0, 1, 
 TALLY_PLAYER_SIZE = MAX_PLAYERS + 1
 TALLY_SIZE = TALLY_PLAYERS + MAX_PLAYERS * TALLY_PLAYER_SIZE
 
+# What a lane is to do.
+START, PLAY, SHOW = 0, 1, 2
+
 # Words are counted in groups of this many: choosing an action then takes two short searches.
 GROUP = 4
 # Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
@@ -161,49 +164,30 @@ def top_score(state: Any) -> int:
 
 
 @entry
-def start_one(states: Any, words: Any) -> None:
-    """Set up a new game in `states[0]` and its legal actions in `words`."""
-    start(states[0])
-    legal_actions(states[0], words)
+def advance_one(states: Any, words: Any, command: int, action: int, result: Any) -> bool:
+    """Start a game in `states[0]`, play `action` in it, or show it as it stands (`command`: START, PLAY, SHOW).
 
-
-@entry
-def step_one(states: Any, words: Any, action: int, result: Any) -> bool:
-    """Play `action` in `states[0]` if it is in the set `words`; False, and nothing changed, if it is not.
-
-    Then `words` holds the next legal actions (none once the game is over) and `result` (int64) status,
-    player to move, ply and the scores.
+    Afterwards `words` holds the legal actions (none once the game is over), and `result` (int64) status, player to
+    move, ply and the scores. An action that is not in the set `words` is not played: False then, and nothing is changed.
     """
+    # One loop for three commands, because each loop compiles the game's functions again.
     state = states[0]
-    if not is_legal(state, words, action):
-        return False
-    step(state, action)
+    if command == PLAY:
+        if not is_legal(state, words, action):
+            return False
+        step(state, action)
+    elif command == START:
+        start(state)
     if state.status == RUNNING:
         legal_actions(state, words)
     else:
         words[:] = ZERO
-    write_result(state, result)
-    return True
-
-
-@njit(forceinline=True)
-def write_result(state: Any, result: Any) -> None:
-    """Write status, player to move, ply and scores into `result`."""
     result[0] = state.status
     result[1] = state.to_move
     result[2] = state.ply
     for player in range(state.num_players):
         result[3 + player] = state.scores[player]
-
-
-@entry
-def refresh_one(states: Any, words: Any, result: Any) -> None:
-    """Compute the legal actions and the result (as in `step_one`) of a state that was written from outside."""
-    state = states[0]
-    words[:] = ZERO
-    if state.status == RUNNING:
-        legal_actions(state, words)
-    write_result(state, result)
+    return True
 
 
 @entry
@@ -258,29 +242,6 @@ def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-u
 
 
 @entry
-def show_lanes(
-    states: Any,
-    legal: Any,
-    mask: Any,
-    observation: Any,
-    current_player: Any,
-    parts: Any,
-    restart: bool,
-    first: int,
-    last: int,
-) -> None:
-    """Bring what the lanes show up to date; with `restart`, after setting up new games."""
-    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
-    for lane in range(first, last):
-        state = states[lane]
-        if restart:
-            start(state)
-        legal_actions(state, legal[lane])
-        show(state, legal[lane], mask[lane], observation[lane], parts, scratch)
-        current_player[lane] = state.to_move
-
-
-@entry
 def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     """The first lane whose action is not legal, −1 where all are."""
     for lane in range(states.size):
@@ -290,9 +251,10 @@ def first_illegal(states: Any, legal: Any, actions: Any) -> int:
 
 
 @entry
-def step_lanes(
+def advance_lanes(
     states: Any,
     legal: Any,
+    command: int,
     actions: Any,
     mask: Any,
     observation: Any,
@@ -306,11 +268,17 @@ def step_lanes(
     first: int,
     last: int,
 ) -> None:
-    """Play one legal action in each lane, write results, and set up a new game where one is over."""
+    """Bring lanes up to date after a command: START new games, PLAY one legal action each, or SHOW them as they stand.
+
+    Where an action ends a game its results are written and a new game is started at once.
+    """
     scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in range(first, last):
         state = states[lane]
-        step(state, actions[lane])
+        if command == PLAY:
+            step(state, actions[lane])
+        elif command == START:
+            start(state)
         over = state.status != RUNNING
         terminated[lane] = state.status == TERMINATED
         truncated[lane] = state.status == TRUNCATED
