@@ -33,7 +33,11 @@ ROWS, COLUMNS = 6, 7
 SQUARES = ROWS * COLUMNS
 OBSERVATION_SIZE = 2 * SQUARES
 
-STATE = state_dtype(2, ("stones", np.uint64, (2,)))  # of the first player, of the second
+STATE = state_dtype(
+    2,
+    ("stones", np.uint64, (2,)),  # of the first player, of the second
+    code=__file__,
+)
 
 ALL = board("#######" * 6)
 TOP_ROW = board("#######")

@@ -29,10 +29,6 @@ class ConnectFour(Game):
     )
     snapshot_keys = ("stones",)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # The package's games are found in its registry; this one is found here.
-        return _the_game, ()
-
     def position(self, state: Any) -> Snapshot:
         """The squares that each player's stones lie on, ascending."""
         return {
@@ -61,10 +57,6 @@ class ConnectFour(Game):
 
 
 GAME = ConnectFour()
-
-
-def _the_game() -> ConnectFour:
-    return GAME
 
 
 def make_batch(num_envs: int, **arguments: Any) -> BatchEnv:

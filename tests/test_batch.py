@@ -95,7 +95,7 @@ def test_a_lane_equals_the_environment_action_for_action(name, options):
 @each_case
 def test_batch_size_and_threads_change_nothing(name, options):
     steps = 120
-    sizes = {(1, 1): None, (7, 1): None, (1024, 1): None, (1024, 2): None, (300, 3): None}
+    sizes = {(1, 1): None, (7, 1): None, (1024, 1): None, (1024, 2): None, (1000, 3): None}
     for lanes, threads in sizes:
         batch = make(name, lanes, seed=21, num_threads=threads, **options)
         seen = []
@@ -113,9 +113,9 @@ def test_batch_size_and_threads_change_nothing(name, options):
 
 @each_case
 def test_rollout_is_step_with_sample_actions(name, options):
-    steps, lanes = 400, 33
+    steps, lanes = 520, 33
     stepped, rolled = (make(name, lanes, seed=22, **options) for _ in range(2))
-    threaded = make(name, 10 * lanes, seed=22, num_threads=2, **options)
+    threaded = make(name, 20 * lanes, seed=22, num_threads=2, **options)
     games = truncated = plies = longest = 0
     rewards = np.zeros(stepped.num_players)
     scores = np.zeros(stepped.num_players, int)
@@ -216,22 +216,23 @@ def test_reset_goes_on_with_the_streams(name):
 
 @each_game
 @pytest.mark.parametrize("bad", ["illegal", "negative", "large"])
-def test_an_illegal_action_is_named_before_any_game_has_changed(name, bad):
-    batch = make(name, 100, seed=24)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_illegal_action_is_named_before_any_game_has_changed(name, bad, threads):
+    batch = make(name, 600, seed=24, num_threads=threads)
     batch.step(batch.sample_actions())
     before = contents(batch)
     actions = batch.sample_actions().copy()
     wrong = {
-        "illegal": int(np.flatnonzero(~batch.action_mask[77])[0]),
+        "illegal": int(np.flatnonzero(~batch.action_mask[577])[0]),
         "negative": -1,
         "large": batch.num_actions,
     }[bad]
-    actions[77] = wrong
-    with pytest.raises(ValueError, match=r"lane 77: action") as caught:
+    actions[577] = wrong
+    with pytest.raises(ValueError, match=r"lane 577: action") as caught:
         batch.step(actions)
     assert str(wrong) in str(caught.value)
     assert_equal(contents(batch), before)
-    actions[77] = np.flatnonzero(batch.action_mask[77])[0]
+    actions[577] = np.flatnonzero(batch.action_mask[577])[0]
     batch.step(actions)
 
 
@@ -308,7 +309,7 @@ def test_an_unknown_game_is_refused():
 
 @each_game
 def test_a_batch_can_be_pickled_closed_and_used_again(name):
-    batch = make(name, 300, seed=27, num_threads=2)
+    batch = make(name, 600, seed=27, num_threads=2)
     batch.step(batch.sample_actions())
     twin = pickle.loads(pickle.dumps(batch))
     batch.close()

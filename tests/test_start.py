@@ -82,3 +82,23 @@ def test_many_processes_may_start_at_once_on_an_empty_cache(tmp_path):
     processes = [start(NUMBA_CACHE_DIR=tmp_path) for _ in range(4)]
     assert {finish(process)[0].rsplit(" ", 2)[0] for process in processes} == {PLAYED}
     assert finish(start(NUMBA_CACHE_DIR=tmp_path))[0] == f"{PLAYED} 1 1"
+
+
+def test_an_edit_in_a_kernel_is_seen_in_spite_of_the_cache(tmp_path):
+    """Numba looks at the engine's file alone; the state's type tells it of the others."""
+    install = tmp_path / "install"
+    shutil.copytree(
+        Path(tabletop_envs.__file__).parent,
+        install / "tabletop_envs",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    places = {"PYTHONPATH": install, "NUMBA_CACHE_DIR": tmp_path / "cache"}
+    assert finish(start(**places))[0] == f"{PLAYED} 0 1"
+    kernel = install / "tabletop_envs" / "kernels" / "kirche.py"
+    code = kernel.read_text()
+    edited = code.replace("plane == PLACE_HORIZONTAL)", "plane == PLACE_VERTICAL)")
+    assert edited != code
+    kernel.write_text(edited)
+    assert finish(start(**places))[0] == PLAYED.replace("'h'", "'v'") + " 0 1"
+    kernel.write_text(code)
+    assert finish(start(**places))[0] == f"{PLAYED} 1 1"

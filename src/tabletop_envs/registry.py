@@ -26,8 +26,8 @@ def batch_id(name: str) -> str:
 
 
 def module_name(name: str) -> str:
-    """The name of a game's module, such as `kirche_v0`."""
-    return f"{name}_v{GAMES[name]}"
+    """The name of a game's module, such as `kirche_v0`; a user's own game has the version 0."""
+    return f"{name}_v{GAMES.get(name, 0)}"
 
 
 def aec_id(name: str) -> str:

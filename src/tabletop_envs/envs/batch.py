@@ -17,7 +17,7 @@ from tabletop_envs.kernels import engine
 
 MAX_THREADS = 1024
 # A thread is worth its hand-over (some 10 µs) only for so many lanes: small batches stay in the calling thread.
-MIN_LANES_PER_THREAD = 64
+MIN_LANES_PER_THREAD = 256
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,9 @@ class BatchEnv:
                 ],
                 np.int64,
             )
-            size = sum(-(-count // 8) * digits for _, count, _, digits in self._packed_parts.tolist())
+            size = sum(
+                -(-count // 8) * digits for _, count, _, digits in self._packed_parts.tolist()
+            )
             self.observation = np.zeros((lanes, size), np.uint8)
             self.action_mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
         else:
@@ -145,6 +147,20 @@ class BatchEnv:
         self._samplers = np.zeros(lanes, np.uint64)
         self._legal = np.zeros((lanes, words), np.uint64)
         self._actions = np.zeros(lanes, np.int64)
+        self._shown = (
+            self.action_mask,
+            self.observation,
+            self.current_player,
+            self.rewards,
+            self.terminated,
+            self.truncated,
+            self.scores,
+            self.episode_length,
+            self._packed_parts,
+        )
+        # The lanes of each thread: one part unless there are lanes enough for more.
+        count = max(1, min(self.num_threads, lanes // MIN_LANES_PER_THREAD))
+        self._parts = list(pairwise(lanes * part // count for part in range(count + 1)))
         self._pool: ThreadPoolExecutor | None = None
         self._seed_lanes(secrets.randbits(64) if seed is None else seed)
         self._restart()
@@ -178,23 +194,18 @@ class BatchEnv:
     def _restart(self) -> None:
         self._advance(engine.START, self._actions)
 
-    def _advance(self, command: int, actions: npt.NDArray[np.int64]) -> None:
-        self._in_threads(
-            engine.advance_lanes,
-            self._states,
-            self._legal,
-            command,
-            actions,
-            self.action_mask,
-            self.observation,
-            self.current_player,
-            self.rewards,
-            self.terminated,
-            self.truncated,
-            self.scores,
-            self.episode_length,
-            self._packed_parts,
-        )
+    def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
+        """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
+        arguments = (self._states, self._legal, command, actions, *self._shown)
+        if len(self._parts) == 1:
+            return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
+        if check:
+            # No part may begin before all actions are known to be legal.
+            lane = int(engine.first_illegal(self._states, self._legal, actions))
+            if lane >= 0:
+                return lane
+        self._in_threads(engine.advance_lanes, *arguments, False)
+        return -1
 
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
@@ -211,17 +222,16 @@ class BatchEnv:
             TypeError: Where the actions are not whole numbers.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {array.dtype}")
-        if array.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
-        array = np.ascontiguousarray(array, np.int64)
-        if self.check if check is None else check:
-            lane = engine.first_illegal(self._states, self._legal, array)
-            if lane >= 0:
-                raise ValueError(self._why_illegal(lane, int(array[lane])))
-        self._advance(engine.PLAY, array)
+        if actions is not self._actions:
+            array = np.asarray(actions)
+            if array.dtype.kind not in "iu":
+                raise TypeError(f"actions are whole numbers, not {array.dtype}")
+            if array.shape != (self.num_envs,):
+                raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
+            actions = np.ascontiguousarray(array, np.int64)
+        lane = self._advance(engine.PLAY, actions, self.check if check is None else check)
+        if lane >= 0:
+            raise ValueError(self._why_illegal(lane, int(actions[lane])))
 
     def _why_illegal(self, lane: int, action: int) -> str:
         if not 0 <= action < self.num_actions:
@@ -250,7 +260,7 @@ class BatchEnv:
         """
         steps = _require_count("steps", steps, 2**62)
         # One tally a part, found by its first lane.
-        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in self._parts()}
+        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in self._parts}
 
         def play(first: int, last: int) -> None:
             engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
@@ -274,24 +284,18 @@ class BatchEnv:
 
     # Threads
 
-    def _parts(self) -> list[tuple[int, int]]:
-        """The lanes of each thread: one part unless there are lanes enough for more."""
-        count = max(1, min(self.num_threads, self.num_envs // MIN_LANES_PER_THREAD))
-        borders = [self.num_envs * part // count for part in range(count + 1)]
-        return list(pairwise(borders))
-
-    def _in_threads(self, loop: Callable[..., None], *arguments: Any) -> None:
+    def _in_threads(self, loop: Callable[..., Any], *arguments: Any) -> None:
         """Run a compiled loop over all lanes; it lets go of the interpreter's lock, so plain threads do."""
-        parts = self._parts()
-        if len(parts) > 1 and self._pool is None:
-            self._pool = ThreadPoolExecutor(self.num_threads - 1, "tabletop_envs")
         # The calling thread takes the last part itself.
+        *others, own = self._parts
+        if others and self._pool is None:
+            self._pool = ThreadPoolExecutor(len(others), "tabletop_envs")
         waiting = [
-            self._pool.submit(loop, *arguments, first, last)  # type: ignore[union-attr]
-            for first, last in parts[:-1]
+            self._pool.submit(loop, *arguments, *part)  # type: ignore[union-attr]
+            for part in others
         ]
         try:
-            loop(*arguments, *parts[-1])
+            loop(*arguments, *own)
         finally:
             for future in waiting:
                 future.result()

@@ -93,7 +93,10 @@ class Part:
 
 
 class Game(ABC):
-    """All that is particular to one game outside its kernel."""
+    """All that is particular to one game outside its kernel.
+
+    The one instance of a game is called `GAME` in the module of its class.
+    """
 
     name: ClassVar[str]
     kernel: ClassVar[Kernel]
@@ -103,10 +106,9 @@ class Game(ABC):
     snapshot_keys: ClassVar[tuple[str, ...]]
     has_chance: ClassVar[bool] = False
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from tabletop_envs.registry import get_game
-
-        return get_game, (self.name,)
+    def __reduce__(self) -> str:
+        # Copies and pickles of a game are the one that its module holds.
+        return "GAME"
 
     # Options
 

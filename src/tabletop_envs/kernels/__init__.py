@@ -35,8 +35,11 @@ Arrows point one way: kernels know nothing of environments, seeds or spaces.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,9 +73,39 @@ class Kernel:
         return -(-self.num_actions // self.word_bits)
 
 
-def state_dtype(max_players: int, *fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The structured dtype of a state: the game's own fields, widest first, and the common ones."""
-    return np.dtype([*fields, *COMMON_FIELDS, ("scores", np.int16, (max_players,))], align=True)
+@functools.cache
+def _digest(*files: str) -> str:
+    """A short digest of the source of this package's kernels and of the given files."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in (*sorted(str(path) for path in Path(__file__).parent.glob("*.py")), *files):
+        digest.update(Path(file).read_bytes())
+    return digest.hexdigest()
+
+
+def state_dtype(
+    max_players: int, *fields: tuple[Any, ...], code: str | None = None
+) -> np.dtype[Any]:
+    """The structured dtype of a state: the game's own fields, widest first, and the common ones.
+
+    Numba keys its on-disk cache on the file that holds a loop and on the types of its arguments, so by itself it would
+    not see that a kernel has changed. Therefore the dtype carries a digest of the kernels' source, as the title of its field `rng`.
+
+    Args:
+        max_players: The length of `scores`.
+        *fields: What `numpy.dtype` takes: (name, dtype) or (name, dtype, shape).
+        code: The file of a kernel outside this package (`__file__`), for the digest.
+    """
+    title = f"code {_digest(*([code] if code else []))}"
+    (rng_name, rng_dtype), *common = COMMON_FIELDS
+    return np.dtype(
+        [
+            *fields,
+            ((title, rng_name), rng_dtype),
+            *common,
+            ("scores", np.int16, (max_players,)),
+        ],
+        align=True,
+    )
 
 
 def _unregistered(name: str) -> Any:

@@ -265,13 +265,19 @@ def advance_lanes(
     scores: Any,
     episode_length: Any,
     parts: Any,
+    check: bool,
     first: int,
     last: int,
-) -> None:
+) -> int:
     """Bring lanes up to date after a command: START new games, PLAY one legal action each, or SHOW them as they stand.
 
-    Where an action ends a game its results are written and a new game is started at once.
+    Where an action ends a game its results are written and a new game is started at once. With `check`, the first
+    lane whose action is not legal is returned, and nothing is changed; −1 otherwise.
     """
+    if check:
+        for lane in range(first, last):
+            if not is_legal(states[lane], legal[lane], actions[lane]):
+                return lane
     scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in range(first, last):
         state = states[lane]
@@ -295,6 +301,7 @@ def advance_lanes(
         legal_actions(state, legal[lane])
         show(state, legal[lane], mask[lane], observation[lane], parts, scratch)
         current_player[lane] = state.to_move
+    return -1
 
 
 @entry
