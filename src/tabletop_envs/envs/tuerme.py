@@ -1,0 +1,388 @@
+"""tuerme (*Spiel der Türme*): pile up stones of one symbol and lodge the towers in the cities.
+
+The board
+=========
+
+Two to four players, `player_0` … `player_3`, on 8×14 squares; `square = row * 14 + column`, row 0 at the top. 80 squares
+are streets. Between them lie 8 cities, numbered 0 … 7 row by row, of four lots each; a lot shows one of four
+symbols (0 triangle, 1 circle, 2 square, 3 diamond). In the middle of a game of two it may look like this (a stack is its
+colour's letter, its symbol and its height; lots stand in brackets, vacant ones with their symbol alone)::
+
+        0    1    2    3    4    5    6    7    8    9   10   11   12   13
+    0  R◆3  Y■1   ·   R●3  G◆2  Y▲2  Y●1   ·    ·   B■1   ·    ·   B▲2   ·
+    1   ·  [ △ ][ ○ ]  ·  [ ○ ][ □ ]  ·    ·  [ □ ][ ◇ ]  ·  [ ◇ ][B▲3]  ·
+    2   ·  [ ◇ ][R■1]  ·  [ △ ][Y◆5]  ·    ·  [Y●1][ △ ]  ·  [B■1][ ○ ]  ·
+    3   ·   B●3   ·    ·    ·    ·   R▲1   ·    ·   R◆3   ·    ·   B■1   ·
+    4  R▲1  G■3   ·    ·    ·    ·    ·    ·   B▲5  B●3  B◆1  R■2   ·   G●5
+    5  Y◆1 [ △ ][G●1]  ·  [ ○ ][Y■1]  ·    ·  [ □ ][ ◇ ] Y▲2 [B◆1][G▲1]  ·
+    6   ·  [G◆1][G■1]  ·  [R▲1][ ◇ ] R■1   ·  [Y●1][ △ ]  ·  [ □ ][ ○ ]  ·
+    7  G●2   ·    ·    ·    ·    ·    ·    ·    ·   G◆3  G■5  G▲2   ·   G■2
+
+(The source gives the numbers of streets, cities and lots, public descriptions of the game the 8×14 board with blocks
+of four. The source does not say where the lots lie; we put the cities at the rows 1, 5 and the columns 1, 4, 8, 11,
+and city i's lots show the symbols i, i + 1, i + 2, i + 3 (modulo 4), clockwise from its top left lot.)
+
+Rules
+=====
+
+There are 80 stones: 5 of each of the colours red, blue, green, yellow (0 … 3) and each symbol. They are
+shuffled and laid one on each street square. A stone or a pile of stones is a *stack*; its colour is that of its top
+stone, its height 1 … 5. Player i owns colour i; colours without a player are neutral.
+
+1. *Turns.* A turn moves one stack that stands on a street and shows the own or a neutral colour. Stacks are never
+   divided. The players take turns in order. (The source does not say who begins; we let `player_0`.)
+2. *Moves* go in one straight line, along a row or a column. Square by square outwards, the stack passes over
+   empty street squares and jumps single stacks of other symbols, never two occupied squares in a row. A stack of the
+   same symbol, a lot and the edge of the board end the way. The stack can land
+
+   - on a stack of the same symbol, at any distance, if the square before it on the way is empty or the start,
+     and the two heights sum to at most 5;
+   - on an empty square beside the start, or right behind a stack beside the start that it has jumped; with the option
+     `slide` on every empty square of the way;
+   - in a lot that is vacant and shows the stack's symbol, where it could land on an empty square.
+
+   (The source does not say between which squares the empty one lies that a jump needs; we read: between the pieces
+   jumped or landed on. It does not say how far away a stack of the same symbol may be, whether a jump may end on an empty
+   square, or what lots are to a walk; we take any distance, the square right behind a jumped neighbour, and an end.)
+3. *Towers.* Who lands on a stack puts the own stones on top: the heights add up, and the stack shows the mover's
+   colour. (The source does not say clearly whether it may be of the own colour; we allow any.)
+4. *Cities.* A stack in a lot is built for good: it never moves and nothing lands on it. (The source does not say
+   whether a single stone is a tower; we count it as one of height 1.)
+5. *Passing.* (The source does not say what a player without a move does; we let the player pass, and only then.)
+6. *The end.* The game ends as soon as the four lots of one city hold stacks of one colour. (The source does not say
+   whether a neutral colour counts; we count it.) With the option `end_on_any_full_city` it ends when any city is full.
+   (The source does not say what happens if that cannot come about; we also end the game, with no city
+   doubled, when no stack on a street shows a symbol of which a lot is vacant, and when all players pass in a row. After
+   `max_plies` actions, 500 if nothing else is said, it is truncated.)
+7. *Scores.* Each stack of the own colour in a lot counts its height, in the city that ended the game twice its height.
+
+Rewards, zero before the end: with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of them and −1/(n − 1)
+for the others; two players get +1 and −1, or 0 and 0. `infos[agent]`: `score` (as it stands) and `ply`.
+
+Options
+=======
+
+======================  =======  ===========  ==========================================================
+option                  default  allowed      meaning
+======================  =======  ===========  ==========================================================
+`num_players`           2        2 … 4        how many players; the other colours are neutral
+`slide`                 False    True, False  stacks land on every empty square that they reach
+`end_on_any_full_city`  False    True, False  a full city ends the game whatever its colours
+`max_plies`             500      1 … 2^21−1   the game is truncated after so many actions
+======================  =======  ===========  ==========================================================
+
+Actions
+=======
+
+`Discrete(2465)`; `action = plane * 112 + square`, the square being where the stack stands:
+
+===========  ==================================================
+plane        meaning
+===========  ==================================================
+0 … 13       to column `plane` in the same row
+14 … 21      to row `plane − 14` in the same column
+action 2464  pass
+===========  ==================================================
+
+Observation
+===========
+
+`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means the observing player
+first, then the following players; entries without a player are 0:
+
+======================  ===========  =======  ======================================================================
+part                    shape        range    meaning
+======================  ===========  =======  ======================================================================
+`colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in turn, then of the neutral
+                                              colours by number; on streets and in lots, like all stacks below
+`movable`               (1, 8, 14)   0, 1     the stacks that the observing player may move: own, neutral, on streets
+`symbols`               (4, 8, 14)   0, 1     planes of the stacks of each symbol
+`heights`               (1, 8, 14)   0 … 5    the height of the stack on each square
+`vacant_lots`           (4, 8, 14)   0, 1     planes of the vacant lots of each symbol
+`num_players`           (3,)         0, 1     2, 3, 4 players
+`to_move`               (4,)         0, 1     whose turn it is, in turn; all 0 once the game is over
+`seat`                  (4,)         0, 1     the observing player: `player_0` … `player_3`
+`scores`                (4,)         0 … 100  the scores as they stand, in turn
+`passes`                (1,)         0 … 4    how many players have just passed in a row
+`ending_city`           (8,)         0, 1     the city that ended the game
+`slide`                 (1,)         0, 1     that option
+`end_on_any_full_city`  (1,)         0, 1     that option
+`ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
+======================  ===========  =======  ======================================================================
+
+Example
+=======
+
+>>> from tabletop_envs import tuerme_v0
+>>> env = tuerme_v0.env(num_players=3)
+>>> env.reset(seed=1)
+>>> for agent in env.agent_iter():
+...     observation, reward, terminated, truncated, info = env.last()
+...     env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import (
+    Game,
+    Option,
+    Part,
+    Snapshot,
+    max_plies_option,
+    require,
+    require_equal,
+    require_int,
+    require_list,
+    require_mapping,
+)
+from tabletop_envs.kernels import engine
+from tabletop_envs.kernels import tuerme as kernel
+from tabletop_envs.kernels.tuerme_board import (
+    CITIES,
+    CITY,
+    COLUMNS,
+    FIELDS,
+    HALF,
+    LOT_SYMBOLS,
+    NUM_STONES,
+    ROWS,
+    SQUARES,
+)
+
+COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = kernel.COLOURS, kernel.SYMBOLS, kernel.COPIES, 5
+# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
+MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
+CITY_LOTS = [
+    [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
+    for city in range(CITIES)
+]
+# Colour, symbol and height of a stack.
+Stack = tuple[int, int, int]
+
+
+class Tuerme(Game):
+    """What the environments need to know of tuerme."""
+
+    name = "tuerme"
+    kernel = kernel.KERNEL
+    options = (
+        Option("num_players", 2, 2, 4, "how many players"),
+        Option("slide", False, 0, 1, "whether stacks land on empty squares at any distance"),
+        Option(
+            "end_on_any_full_city", False, 0, 1, "whether a full city of several colours ends too"
+        ),
+        max_plies_option(500),
+    )
+    parts = (
+        Part("colours", (COLOURS, ROWS, COLUMNS)),
+        Part("movable", (1, ROWS, COLUMNS)),
+        Part("symbols", (SYMBOLS, ROWS, COLUMNS)),
+        Part("heights", (1, ROWS, COLUMNS), MAX_HEIGHT),
+        Part("vacant_lots", (SYMBOLS, ROWS, COLUMNS)),
+        Part("num_players", (3,)),
+        Part("to_move", (4,)),
+        Part("seat", (4,)),
+        Part("scores", (4,), MAX_SCORE),
+        Part("passes", (1,), 4),
+        Part("ending_city", (CITIES,)),
+        Part("slide", (1,)),
+        Part("end_on_any_full_city", (1,)),
+        Part("ply", (3,), 127),
+    )
+    snapshot_keys = ("passes", "ending_city", "stacks")
+
+    def position(self, state: Any) -> Snapshot:
+        ending_city = int(state["ending_city"])
+        return {
+            "passes": int(state["passes"]),
+            "ending_city": None if ending_city < 0 else ending_city,
+            "stacks": [
+                {"square": square, "colour": colour, "symbol": symbol, "height": height}
+                for square, (colour, symbol, height) in sorted(_read_stacks(state).items())
+            ],
+        }
+
+    def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
+        players, ply = int(state["num_players"]), int(state["ply"])
+        mover = ply % players
+        if state["to_move"] >= 0:
+            require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
+        state["to_move"] = mover
+        stacks = _parse_stacks(snapshot["stacks"])
+        _check_stones(stacks)
+        passes = require_int(snapshot["passes"], "passes", 0, min(players, ply))
+        built = sum(square in stacks for lots in CITY_LOTS for square in lots)
+        actions = NUM_STONES - len(stacks) + built
+        require(
+            actions <= ply - passes,
+            f"the position takes at least {actions} moves (landings on stacks and in lots), "
+            f"but ply is {ply} and passes {passes}",
+        )
+        _write_stacks(state, stacks)
+        state["passes"] = passes
+        city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
+        require(
+            city is None or passes == 0,
+            f"passes is {passes}, but nobody passes after city {city} has ended the game (T11)",
+        )
+        require_equal(_plain(snapshot["ending_city"]), city, "ending_city (T11)")
+        state["ending_city"] = -1 if city is None else city
+        for player in range(players):
+            state["scores"][player] = _score(stacks, player, city)
+        if city is None:
+            _check_passes(state, mover, players, passes)
+        return city is not None or passes == players or _lots_are_settled(stacks)
+
+    def action_to_str(self, state: Any, action: int) -> str:
+        if action == kernel.PASS:
+            return "pass"
+        plane, square = divmod(action, SQUARES)
+        row, column = divmod(square, COLUMNS)
+        to_row, to_column = (row, plane) if plane < COLUMNS else (plane - COLUMNS, column)
+        return f"move {row},{column} to {to_row},{to_column}"
+
+    def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
+        from tabletop_envs.render import tuerme as drawing
+
+        return drawing.text(snapshot, colour)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read_stacks(state: Any) -> dict[int, Stack]:
+    """The stacks of a state by their squares."""
+    stacks = {}
+    for square in range(SQUARES):
+        half, bit = divmod(square, HALF)
+        for colour in range(COLOURS):
+            if int(state["colours"][colour, half]) >> bit & 1:
+                symbol, height = (
+                    sum((int(board) >> bit & 1) << digit for digit, board in enumerate(boards))
+                    for boards in (state["symbols"][:, half], state["heights"][:, half])
+                )
+                stacks[square] = (colour, symbol, height)
+    return stacks
+
+
+def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
+    """Write stacks into an empty state."""
+    state["symbols"] = LOT_SYMBOLS[:, None]
+    for square, (colour, symbol, height) in stacks.items():
+        half, bit = square // HALF, np.uint64(1 << square % HALF)
+        state["colours"][colour, half] |= bit
+        for digit in range(2):
+            if symbol >> digit & 1:
+                state["symbols"][digit, half] |= bit
+        for digit in range(3):
+            if height >> digit & 1:
+                state["heights"][digit, half] |= bit
+
+
+def _parse_stacks(given: Any) -> dict[int, Stack]:
+    """The stacks of a snapshot by their squares, each possible by itself."""
+    stacks: dict[int, Stack] = {}
+    for entry in require_list(given, "stacks"):
+        stack = require_mapping(entry, "a stack", ("square", "colour", "symbol", "height"))
+        square = require_int(stack["square"], "the square of a stack", 0, SQUARES - 1)
+        name = f"of the stack on square {square}"
+        colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
+        symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
+        height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
+        require(square not in stacks, f"two stacks stand on square {square}")
+        require(
+            FIELDS[square] in (".", str(symbol)),
+            f"the symbol {name} is {symbol}, but that lot shows {FIELDS[square]} (T7)",
+        )
+        stacks[square] = (colour, symbol, height)
+    return stacks
+
+
+def _check_stones(stacks: Mapping[int, Stack]) -> None:
+    """The stones are those of the game (T3): joining keeps symbols, and each stack shows a stone of its own."""
+    stones, shown, kinds = Counter[int](), Counter[int](), Counter[tuple[int, int]]()
+    for colour, symbol, height in stacks.values():
+        stones[symbol] += height
+        shown[colour] += 1
+        kinds[colour, symbol] += 1
+    for symbol in range(SYMBOLS):
+        require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
+    for (colour, symbol), count in kinds.items():
+        require(
+            count <= COPIES,
+            f"{count} stacks show colour {colour} and symbol {symbol}, of which there are {COPIES} stones",
+        )
+        require(
+            shown[colour] <= SYMBOLS * COPIES,
+            f"{shown[colour]} stacks show colour {colour}, of which there are {SYMBOLS * COPIES} stones",
+        )
+
+
+def _ending_city(stacks: Mapping[int, Stack], any_full_city: bool) -> int | None:
+    """The city that has ended the game (T11); ValueError for two, since the first ended it."""
+    ending = []
+    for city, lots in enumerate(CITY_LOTS):
+        colours = {stacks[lot][0] for lot in lots if lot in stacks}
+        full = all(lot in stacks for lot in lots)
+        if full and (any_full_city or len(colours) == 1):
+            ending.append(city)
+    require(len(ending) < 2, f"the cities {ending} would each have ended the game (T11)")
+    return ending[0] if ending else None
+
+
+def _score(stacks: Mapping[int, Stack], player: int, ending_city: int | None) -> int:
+    """T13."""
+    score = 0
+    for city, lots in enumerate(CITY_LOTS):
+        for lot in lots:
+            colour, _, height = stacks.get(lot, (-1, 0, 0))
+            if colour == player:
+                score += 2 * height if city == ending_city else height
+    return score
+
+
+def _lots_are_settled(stacks: Mapping[int, Stack]) -> bool:
+    """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
+    on_streets = {stacks[square][1] for square in STREETS if square in stacks}
+    vacant = {int(FIELDS[lot]) for lots in CITY_LOTS for lot in lots if lot not in stacks}
+    return not on_streets & vacant
+
+
+def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
+    """Who has passed since the last move had no move then (T10), and so has none now."""
+    states = np.array([state], state.dtype)
+    words = np.zeros(-(-kernel.KERNEL.num_words // engine.GROUP) * engine.GROUP, np.uint64)
+    result = np.zeros(3 + players, np.int64)
+    for back in range(1, passes + 1):
+        passed = (mover - back) % players
+        states["to_move"] = passed
+        engine.advance_one(states, words, engine.SHOW, 0, result)
+        require(
+            bool(words[kernel.PASS // HALF]),
+            f"passes is {passes}, but player {passed} has a move and could not pass (T10)",
+        )
+
+
+GAME = Tuerme()
+OBSERVATION = GAME.observation
+split_observation = GAME.split_observation
+
+
+def env(**options: Any) -> TabletopEnv:
+    """The environment, in which an illegal action loses (`TabletopEnv` has the arguments)."""
+    return TabletopEnv(GAME, **{"on_illegal": "lose", **options})
+
+
+def raw_env(**options: Any) -> TabletopEnv:
+    """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
+    return TabletopEnv(GAME, **options)

@@ -1,0 +1,5 @@
+"""tuerme, version 0: see `tabletop_envs.envs.tuerme` for the manual."""
+
+from tabletop_envs.envs.tuerme import GAME, OBSERVATION, env, raw_env, split_observation
+
+__all__ = ["GAME", "OBSERVATION", "env", "raw_env", "split_observation"]
