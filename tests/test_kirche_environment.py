@@ -58,8 +58,6 @@ def test_impossible_pieces_are_refused(moving):
         (["phase"], "houses", "phase"),
         (["phase"], "castles", "phase"),
         (["phase"], 2, "phase"),
-        (["to_move"], 1, "to_move"),
-        (["ply"], 61, "to_move"),
         (["ply"], 10, "phase"),
         (["options", "num_houses"], 8, "num_houses"),
         (["options", "num_houses"], 6, "number of light"),
@@ -86,12 +84,64 @@ def test_impossible_placements_are_refused(placing):
         (["pieces", 0, 0, "square"], 16 if spire != 16 else 17, "K3"),
         (["pieces", 0, 2, "square"], beside, "K4"),
         (["phase"], "moves", "phase"),
+        (["to_move"], 1, "to_move"),
         (["pieces", 1, 5], ..., "number of dark"),
     ):
         assert_refused(placing, spoil(good, path, value), words)
     swapped = spoil(good, ["pieces", 0, 1, "square"], good["pieces"][1][0]["square"])
     swapped["pieces"][1][0]["square"] = good["pieces"][0][1]["square"]
     assert_refused(placing, swapped, "K3")
+
+
+def test_either_player_may_be_to_move_in_a_puzzle(moving):
+    snapshot = {**moving.snapshot(), "to_move": 1}
+    moving.restore(snapshot)
+    assert moving.snapshot() == snapshot
+    assert moving.agent_selection == "player_1"
+    moving.step(legal_actions(moving)[0])
+    assert moving.agent_selection == "player_0"
+    assert moving.snapshot()["pieces"][0] == snapshot["pieces"][0]
+    assert moving.snapshot()["pieces"][1] != snapshot["pieces"][1]
+
+
+def test_a_town_that_is_complete_already_wins_nothing_for_its_owner():
+    """K10: the opponent is never made to win by one's own move."""
+    env = raw_env("kirche", num_houses=1)
+    env.reset(seed=1)
+    town = {
+        **env.snapshot(),
+        "ply": 40,
+        "phase": "moves",
+        "to_move": 0,
+        "pieces": [
+            [
+                {"kind": "spire", "square": 0, "ridge": "h"},
+                {"kind": "nave", "square": 48, "ridge": "h"},
+                {"kind": "house", "square": 42, "ridge": "h"},
+            ],
+            [
+                {"kind": "spire", "square": 16, "ridge": "h"},
+                {"kind": "nave", "square": 17, "ridge": "h"},
+                {"kind": "house", "square": 18, "ridge": "h"},
+            ],
+        ],
+    }
+    env.restore(town)
+    env.step(legal_actions(env)[0])
+    assert not over(env)
+    assert env.infos["player_1"]["score"] == 0
+    # Its own next move wins if the town is whole after it, and the finished game can be restored.
+    env.restore({**town, "to_move": 1})
+    env.step(env.str_to_action("move house 2,4 right 1"))
+    assert not over(env)
+    env.step(legal_actions(env)[0])
+    env.step(env.str_to_action("move house 2,5 left 1"))
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    ended = env.snapshot()
+    env.reset(seed=1)
+    env.restore(ended)
+    assert env.snapshot() == ended
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
 
 
 def test_a_win_that_is_none_is_refused(moving):

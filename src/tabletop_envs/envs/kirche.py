@@ -185,9 +185,11 @@ class Kirche(Game):
             f"phase (at ply {ply} with num_houses={houses})",
         )
         mover = ply >> 1 if ply < 4 else ply & 1
-        if state["to_move"] >= 0:
+        if state["to_move"] < 0:
+            state["to_move"] = mover
+        elif phase < 2:
             require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
-        state["to_move"] = mover
+        # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
         pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
         require(phase == 2 or pastor == CENTRE, f"pastor is {pastor}, but starts on {CENTRE} (K1)")
         state["pastor"] = 1 << pastor
@@ -201,12 +203,16 @@ class Kirche(Game):
                 counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
             )
         self._check_placements(state, phase)
-        won = phase == 2 and ply > 4 + 2 * houses and bool(kernel.town_complete(state, 1 - mover))
-        # Only the mover's own action completes a town (K10); who studies a position in which the other
-        # player's is complete already may play on, so it counts only where the snapshot says that it won.
-        if snapshot["outcome"] is not None and won:
-            state["scores"][1 - mover] = 1
-            return True
+        # Only the mover's own action completes a town (K10). A puzzle in which the other player's is complete
+        # already may be played on, so a town counts only where the snapshot says that it has won.
+        outcome = snapshot["outcome"]
+        scores = outcome.get("scores") if isinstance(outcome, Mapping) else None
+        for player, score in enumerate(([1, 0], [0, 1])):
+            moved = phase == 2 and ply > 4 + 2 * houses
+            if scores == score and moved and kernel.town_complete(state, player):
+                state["scores"][player] = 1
+                state["to_move"] = 1 - player
+                return True
         return False
 
     @staticmethod

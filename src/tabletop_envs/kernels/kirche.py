@@ -233,8 +233,8 @@ def step(state: Any, action: int) -> None:
         state.status = TERMINATED
     elif ply >= state.max_plies:
         state.status = TRUNCATED
-    # Light places both pieces of its church before dark does (K3); then they alternate.
-    state.to_move = ply >> 1 if ply < 4 else ply & 1
+    # Light places both pieces of its church before dark does (K3); then they alternate, light first.
+    state.to_move = ply >> 1 if ply < 4 else 0 if ply == 4 else 1 - state.to_move
 
 
 @njit
