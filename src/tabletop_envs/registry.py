@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 GAMES: dict[str, int] = {
     "kirche": 0,
     "tuerme": 0,
-    "meeples": 0,
 }
 
 

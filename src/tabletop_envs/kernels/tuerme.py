@@ -168,13 +168,16 @@ def legal_actions(state: Any, words: Any) -> None:
     """The set of legal actions: moves (T5–T9), or the pass where there is none (T10)."""
     player, slide = np.uint64(state.to_move), state.slide != 0
     upper, lower = boards_of(state, 0), boards_of(state, 1)
-    own_upper, own_lower = movable_stacks(state, player, 0), movable_stacks(state, player, 1)
+    movable_upper, movable_lower = (
+        movable_stacks(state, player, 0),
+        movable_stacks(state, player, 1),
+    )
     first_upper, last_upper = row_planes(upper, slide)
     first_lower, last_lower = row_planes(lower, slide)
     by_row_upper, by_row_lower = column_planes(upper, lower, slide)
-    first_upper, first_lower = first_upper & own_upper, first_lower & own_lower
-    last_upper, last_lower = last_upper & own_upper, last_lower & own_lower
-    by_row_upper, by_row_lower = by_row_upper & own_upper, by_row_lower & own_lower
+    first_upper, first_lower = first_upper & movable_upper, first_lower & movable_lower
+    last_upper, last_lower = last_upper & movable_upper, last_lower & movable_lower
+    by_row_upper, by_row_lower = by_row_upper & movable_upper, by_row_lower & movable_lower
     # The columns 14 and 15 do not exist: the planes of the rows are written over theirs.
     write_planes(words, 0, first_upper, first_lower)
     write_planes(words, 8, last_upper, last_lower)
