@@ -152,6 +152,32 @@ def _number_writer(bits: int) -> Any:
 write_number_word = _number_writer(64)
 
 
+@intrinsic
+def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
+    """Ask the processor to have the cache line of `array[offset]` at hand, to be written."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0]).data
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, *[number] * 3]), "llvm.prefetch"
+        )
+        place = builder.gep(builder.bitcast(data, byte), [args[1]])
+        builder.call(function, [place, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@njit(forceinline=True)
+def prefetch_row(rows: Any, row: int) -> None:
+    """Ask for the cache lines of one row (or record) of a contiguous array, which is to be written soon."""
+    size = rows.strides[0]
+    for offset in range(row * size, (row + 1) * size, 64):
+        _prefetch(rows, offset)
+
+
 def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]
     for _ in range(n):
         word &= word - ONE

@@ -31,7 +31,7 @@ from tabletop_envs.kernels import (
     step,
     word_bits,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, write_bytes
+from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
 from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
 
 MAX_PLAYERS = 4
@@ -281,6 +281,12 @@ def advance_lanes(
     scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in range(first, last):
         state = states[lane]
+        if lane + 1 < last:
+            # A lane's rows are kilobytes that are written at once: without this the processor waits for the
+            # second cache, or for memory, at every lane.
+            prefetch_row(states, lane + 1)
+            prefetch_row(mask, lane + 1)
+            prefetch_row(observation, lane + 1)
         if command == PLAY:
             step(state, actions[lane])
         elif command == START:
