@@ -16,7 +16,8 @@ from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, parse_see
 from tabletop_envs.kernels import engine
 
 MAX_THREADS = 1024
-# A thread is worth its hand-over (some 10 µs) only for so many lanes: small batches stay in the calling thread.
+# A step in another thread is worth its hand-over (some 20 µs) only for so many lanes: small batches stay in the
+# calling thread.
 MIN_LANES_PER_THREAD = 256
 
 
@@ -158,9 +159,9 @@ class BatchEnv:
             self.episode_length,
             self._packed_parts,
         )
-        # The lanes of each thread: one part unless there are lanes enough for more.
-        count = max(1, min(self.num_threads, lanes // MIN_LANES_PER_THREAD))
-        self._parts = list(pairwise(lanes * part // count for part in range(count + 1)))
+        # The lanes of each thread: in a step one part unless there are lanes enough for more.
+        self._parts = _cut(lanes, min(self.num_threads, lanes // MIN_LANES_PER_THREAD))
+        self._rollout_parts = _cut(lanes, min(self.num_threads, lanes))
         self._pool: ThreadPoolExecutor | None = None
         self._seed_lanes(secrets.randbits(64) if seed is None else seed)
         self._restart()
@@ -204,7 +205,7 @@ class BatchEnv:
             lane = int(engine.first_illegal(self._states, self._legal, actions))
             if lane >= 0:
                 return lane
-        self._in_threads(engine.advance_lanes, *arguments, False)
+        self._in_threads(self._parts, engine.advance_lanes, *arguments, False)
         return -1
 
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
@@ -245,7 +246,12 @@ class BatchEnv:
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
         self._in_threads(
-            engine.sample_lanes, self._states, self._legal, self._samplers, self._actions
+            self._parts,
+            engine.sample_lanes,
+            self._states,
+            self._legal,
+            self._samplers,
+            self._actions,
         )
         return self._actions
 
@@ -260,12 +266,13 @@ class BatchEnv:
         """
         steps = _require_count("steps", steps, 2**62)
         # One tally a part, found by its first lane.
-        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in self._parts}
+        parts = self._rollout_parts
+        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
 
         def play(first: int, last: int) -> None:
             engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
 
-        self._in_threads(play)
+        self._in_threads(parts, play)
         self._advance(engine.SHOW, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
 
@@ -284,12 +291,14 @@ class BatchEnv:
 
     # Threads
 
-    def _in_threads(self, loop: Callable[..., Any], *arguments: Any) -> None:
-        """Run a compiled loop over all lanes; it lets go of the interpreter's lock, so plain threads do."""
+    def _in_threads(
+        self, parts: list[tuple[int, int]], loop: Callable[..., Any], *arguments: Any
+    ) -> None:
+        """Run a compiled loop over parts of the lanes; it lets go of the interpreter's lock, so plain threads do."""
         # The calling thread takes the last part itself.
-        *others, own = self._parts
+        *others, own = parts
         if others and self._pool is None:
-            self._pool = ThreadPoolExecutor(len(others), "tabletop_envs")
+            self._pool = ThreadPoolExecutor(self.num_threads - 1, "tabletop_envs")
         waiting = [
             self._pool.submit(loop, *arguments, *part)  # type: ignore[union-attr]
             for part in others
@@ -367,6 +376,12 @@ class BatchEnv:
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """The named views of observations (`Game.split_observation`)."""
         return self.game.split_observation(observation)
+
+
+def _cut(lanes: int, count: int) -> list[tuple[int, int]]:
+    """The lanes in `count` parts (one if that is less), each from its first lane to the next part's."""
+    count = max(count, 1)
+    return list(pairwise(lanes * part // count for part in range(count + 1)))
 
 
 def _require_count(name: str, value: Any, maximum: int) -> int:
