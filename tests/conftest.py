@@ -14,7 +14,7 @@ _FRESH_CACHE = "NUMBA_CACHE_DIR" not in os.environ
 if _FRESH_CACHE:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="tabletop_envs_numba_")
 
-from tests.implementations import Starter
+from tests.implementations import Starter  # noqa: E402
 
 IMPLEMENTATIONS = ("reference", "kernel")
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 GAMES: dict[str, int] = {
     "kirche": 0,
     "tuerme": 0,
+    "meeples": 0,
 }
 
 

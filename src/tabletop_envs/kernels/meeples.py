@@ -1,0 +1,560 @@
+"""The rules of meeples, on bitboards (rules M1–M29; the manual is `tabletop_envs.envs.meeples`).
+
+A turn is made of small decisions, one an action::
+
+      0 … 575   a field of the 24×24 table, row · 24 + column
+    576 … 603   a stone, in the order 0-0, 0-1, … 0-6, 1-1, … 6-6
+    604 … 607   a direction: where the second half lies, seen from the first (up, right, down, left)
+    608         pass, end the turn, decline
+    609         re-roll the dice
+
+A set of actions is 13 words of 48 bits: a board of fields (`meeples_table`), and one word of all other actions.
+
+The phases, and what is decided in them; laying a stone takes three actions (stone, field, direction), moving a
+meeple two (which one, where to)::
+
+    SETUP ──▶ STONES ──▶ BLOCKS ◀─▶ GIVE_UP        lay two stones and put a meeple; lay a stone; set a block, pass
+                ▲          │                       or re-roll; give up a block
+                │          ▼
+                └─────── MEEPLES ◀─▶ LAND, SIDESTEP, CLONE, TELEPORT      put and move meeples; special actions
+
+Each phase has a function `…_actions`, the choices that can be completed, and a function `…_step`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register
+from tabletop_envs.kernels.bits import ONE, ZERO, popcount
+from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
+from tabletop_envs.kernels.meeples_state import (
+    ALL_STONES,
+    BLOCKS,
+    CLONE,
+    GIVE_UP,
+    LAND,
+    MEEPLES,
+    NO_FIELD,
+    NO_STONE,
+    NUM_STONES,
+    SETUP,
+    SIDESTEP,
+    STATE,
+    STONES,
+    UNLIMITED,
+    all_meeples,
+    all_or_none,
+    dice_in_pool,
+    empty_fields,
+    fields_of_value,
+    lay,
+    layout_of,
+    move,
+    put,
+    roll,
+    second_field,
+    start,
+    start_blocks_bookkeeping,
+    stone_fields,
+    toggle_stone,
+    value_at,
+    valued_fields,
+)
+from tabletop_envs.kernels.meeples_stones import (
+    carry,
+    choose_place,
+    chosen_direction,
+    find_places,
+    first_setup_places,
+    land_places,
+    lay_step,
+    place_actions,
+    stone_places,
+    stone_to_lay,
+    stones_to_land,
+)
+from tabletop_envs.kernels.meeples_table import (
+    FIELDS,
+    WORD_BITS,
+    WORDS,
+    any_field,
+    bit_at,
+    diagonals,
+    down,
+    left,
+    load,
+    neighbours,
+    no_fields,
+    one_field,
+    right,
+    store,
+    toggle,
+    up,
+)
+
+NUM_ACTIONS = 610
+PASS, REROLL = 608, 609
+PASS_BIT: Any = ONE << np.uint64(PASS - FIELDS)
+REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
+STALE_ROUNDS = 3  # M27
+# The special action of a value 1 … 4 (M21–M24) has the phase number 9 − value.
+SPECIAL_OF_0 = 9
+
+
+# Setup (M7–M9)
+
+
+@njit
+def setup_actions(state: Any) -> Any:
+    """Stone, field, direction; once more; then one of the four fields for the meeple (M8)."""
+    laid = np.uint64(state.setup_stones)
+    number = popcount(laid)
+    if number == np.uint64(2):
+        fields = no_fields()
+        for stone in range(NUM_STONES):
+            if (laid >> np.uint64(stone)) & ONE:
+                fields |= stone_fields(state, np.uint64(stone))
+        return fields & valued_fields(state), ZERO
+    if state.chosen_stone == NO_STONE:
+        return no_fields(), np.uint64(state.hands[state.to_move])
+    if number == ZERO:
+        return place_actions(state, first_setup_places(state))
+    first_stone = popcount(laid - ONE)
+    bare = ~layout_of(state)
+    rim = neighbours(stone_fields(state, first_stone))
+    return place_actions(state, find_places(bare, bare, rim))
+
+
+@njit
+def setup_step(state: Any, action: int) -> None:
+    """Lay a stone, or put the meeple and go on with the next player or the first round (M9)."""
+    if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
+        stone = lay_step(state, action)
+        state.setup_stones |= (ONE << stone) & ALL_STONES
+        return
+    put(state, action)
+    state.setup_stones = 0
+    if state.to_move + 1 < state.num_players:
+        state.to_move += 1
+    else:
+        begin_round(state)
+
+
+# The round and its stones (M10, M11)
+
+
+@njit
+def begin_round(state: Any) -> None:
+    """Blocks away, dice rolled (M10)."""
+    state.round += 1
+    state.new_meeples = 0
+    for player in range(state.num_players):
+        store(state.blocks[player], no_fields())
+    roll(state, state.num_players * state.dice_per_player)
+    stones_or_blocks(state, 0)
+
+
+@njit
+def stones_or_blocks(state: Any, first_player: int) -> None:
+    """The next player, from this one on, with stones in hand lays one (M11); then blocks are set."""
+    for player in range(first_player, state.num_players):
+        if state.hands[player] != 0:
+            state.phase, state.to_move = STONES, player
+            return
+    state.phase, state.to_move = BLOCKS, 0
+
+
+@njit
+def stones_actions(state: Any) -> Any:
+    """Stone, field, direction (M11). No stone is bound to its values, so all of the hand have places, or none."""
+    if state.chosen_stone == NO_STONE:
+        return no_fields(), np.uint64(state.hands[state.to_move])
+    return place_actions(state, stone_places(state))
+
+
+@njit
+def stones_step(state: Any, action: int) -> None:
+    """Lay the stone, then it is the next player's turn."""
+    if lay_step(state, action) != np.uint64(NO_STONE):
+        stones_or_blocks(state, state.to_move + 1)
+
+
+# Blocks (M12–M17)
+
+
+@njit(forceinline=True)
+def block_fields(state: Any, player: int) -> Any:
+    """Where the player may set a block with a die of the pool (M12)."""
+    fields = no_fields()
+    for value in range(1, 7):
+        fields |= fields_of_value(state, np.uint64(value)) & all_or_none(state.dice[value] > 0)
+    own_blocks, own_meeples = load(state.blocks[player]), load(state.meeples[player])
+    return fields & neighbours(own_blocks | own_meeples) & ~(own_blocks | all_meeples(state))
+
+
+@njit
+def blocks_actions(state: Any) -> Any:
+    """Set a block or pass; where no die fits, re-roll or pass (M13, M14, M16)."""
+    fields = block_fields(state, state.to_move)
+    return fields, PASS_BIT | (REROLL_BIT & ~all_or_none(any_field(fields)))
+
+
+@njit
+def blocks_step(state: Any, action: int) -> None:
+    """Set a block, pass, or re-roll."""
+    player = state.to_move
+    if action == np.uint64(REROLL):
+        roll(state, dice_in_pool(state))
+        state.rerolled = True
+        if not any_field(block_fields(state, player)):
+            fail(state)
+        return
+    if action == np.uint64(PASS):
+        allow_one_die_more(state)
+        state.passed[player] = True
+        state.dice_allowed[player] = 0
+    else:
+        take_die(state, player, action)
+    end_blocks_turn(state)
+
+
+@njit
+def take_die(state: Any, player: int, field: int) -> None:
+    """Set a block and take the die; a foreign block is replaced (M12)."""
+    state.dice[value_at(state, field)] -= 1
+    for other in range(state.num_players):
+        toggle(state.blocks[other], field, bit_at(state.blocks[other], field))
+    toggle(state.blocks[player], field, ONE)
+    state.set_block[player] = True
+    state.fails = 0
+    state.dice_allowed[player] -= state.dice_allowed[player] > 0
+
+
+@njit
+def allow_one_die_more(state: Any) -> None:
+    """From the first pass on, everybody may take only one more die (M15). Before it, all are UNLIMITED."""
+    for player in range(state.num_players):
+        if state.dice_allowed[player] == UNLIMITED:
+            state.dice_allowed[player] = 1
+
+
+@njit
+def fail(state: Any) -> None:
+    """No die fits after the re-roll either (M13)."""
+    player = state.to_move
+    state.fails += 1
+    state.rerolled = False
+    if state.set_block[player] and any_field(load(state.blocks[player])):
+        state.phase = GIVE_UP
+    else:
+        end_blocks_turn(state)
+
+
+@njit
+def give_up_actions(state: Any) -> Any:
+    """Any own block."""
+    return load(state.blocks[state.to_move]), ZERO
+
+
+@njit
+def give_up_step(state: Any, action: int) -> None:
+    """The block goes, its die returns to the pool with the value of that field (M13)."""
+    toggle(state.blocks[state.to_move], action, ONE)
+    state.dice[value_at(state, action)] += 1
+    state.phase = BLOCKS
+    end_blocks_turn(state)
+
+
+@njit
+def end_blocks_turn(state: Any) -> None:
+    """The phase ends (M17), or it is the turn of the next player who may still take a die."""
+    state.rerolled = False
+    players = state.num_players
+    still_in = 0
+    for player in range(players):
+        still_in += state.dice_allowed[player] != 0
+    if dice_in_pool(state) == 0 or state.fails >= still_in:
+        start_blocks_bookkeeping(state)
+        state.phase, state.to_move = MEEPLES, 0
+        return
+    player = state.to_move
+    while True:
+        player = player + 1 if player + 1 < players else 0
+        if state.dice_allowed[player] != 0:
+            break
+    state.to_move = player
+
+
+# Meeples (M18, M19)
+
+
+@njit
+def meeples_actions(state: Any) -> Any:
+    """Put a meeple, move one, or end the turn (M18); M6 does not count a moved meeple where it was."""
+    player = state.to_move
+    own, blocks = load(state.meeples[player]), load(state.blocks[player])
+    if state.chosen_field != NO_FIELD:
+        staying = own & ~one_field(np.uint64(state.chosen_field))
+        return blocks & ~neighbours(staying), ZERO
+    from_above, from_below, from_left, from_right = down(own), up(own), right(own), left(own)
+    vertical, horizontal = from_above | from_below, from_left | from_right
+    several = (from_above & from_below) | (from_left & from_right) | (vertical & horizontal)
+    open_blocks = blocks & ~(vertical | horizontal)
+    # A block beside exactly one own meeple is open to that meeple alone.
+    beside_one = blocks & (vertical | horizontal) & ~several
+    movable = own & (neighbours(beside_one) | (~no_fields() & all_or_none(any_field(open_blocks))))
+    return (
+        (open_blocks & all_or_none(state.supply[player] > 0))
+        | (movable & all_or_none(not state.moved)),
+        PASS_BIT,
+    )
+
+
+@njit
+def meeples_step(state: Any, action: int) -> None:
+    """Put a meeple, choose one or move it, or end the turn."""
+    player = state.to_move
+    if action == np.uint64(PASS):
+        end_meeples_turn(state)
+        return
+    chosen = np.uint64(state.chosen_field)
+    if chosen == np.uint64(NO_FIELD) and not bit_at(state.blocks[player], action):
+        state.chosen_field = action
+        return
+    toggle(state.blocks[player], action, ONE)
+    if chosen == np.uint64(NO_FIELD):
+        put(state, action)
+        state.new_meeples += 1
+    else:
+        move(state, player, chosen, action)
+        state.chosen_field = NO_FIELD
+        state.moved = True
+    occupied(state, action)
+
+
+@njit
+def end_meeples_turn(state: Any) -> None:
+    """The next player's turn, or the end of the round and perhaps of the game (M27)."""
+    state.moved = False
+    if state.to_move + 1 < state.num_players:
+        state.to_move += 1
+        return
+    hands_empty, supply_empty, room = True, False, False
+    meeples, valued = all_meeples(state), valued_fields(state)
+    for player in range(state.num_players):
+        hands_empty &= state.hands[player] == 0
+        supply_empty |= state.supply[player] == 0
+        room |= any_field(valued & ~meeples & ~neighbours(load(state.meeples[player])))
+    stale_rounds = state.stale_rounds + 1 if hands_empty and state.new_meeples == 0 else 0
+    state.stale_rounds = stale_rounds
+    if supply_empty or not room or stale_rounds == STALE_ROUNDS:
+        state.status = TERMINATED
+    else:
+        begin_round(state)
+
+
+# Special actions (M19–M26)
+
+
+@njit
+def occupied(state: Any, field: int) -> None:
+    """A field newly occupied sets off its special action, each value once a chain, if it can be carried out."""
+    value = value_at(state, field)
+    if ONE <= value <= np.uint64(4) and not (np.uint64(state.fired) >> value) & ONE:
+        state.fired |= ONE << value
+        state.source = field
+        state.phase = SPECIAL_OF_0 - np.int64(value)
+        if special_can_be_carried_out(state):
+            return
+    end_chain(state)
+
+
+@njit
+def special_can_be_carried_out(state: Any) -> bool:
+    """Whether there is a choice, other than to decline (M25)."""
+    if state.phase == LAND:
+        return stones_to_land(state) != ZERO
+    if state.phase == SIDESTEP:
+        return any_field(sidestep_actions(state)[0])
+    if state.phase == CLONE:
+        return any_field(clone_actions(state)[0])
+    return any_field(teleport_actions(state)[0])
+
+
+@njit
+def end_chain(state: Any) -> None:
+    """Nothing more goes off."""
+    state.fired = 0
+    state.source = NO_FIELD
+    state.phase = MEEPLES
+
+
+@njit
+def land_actions(state: Any) -> Any:
+    """Stone, field, direction (M21)."""
+    if state.chosen_stone == NO_STONE:
+        return no_fields(), stones_to_land(state)
+    return place_actions(state, land_places(state, np.uint64(state.chosen_stone)))
+
+
+@njit
+def land_step(state: Any, action: int) -> None:
+    """Pick the stone up with everything on it and lay it elsewhere."""
+    if not choose_place(state, action):
+        return
+    stone = stone_to_lay(state)
+    old_first, old_second = np.uint64(state.first_field[stone]), second_field(state, stone)
+    toggle_stone(state, stone)
+    lay(state, stone, np.uint64(state.chosen_field), chosen_direction(action))
+    first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
+    for player in range(state.num_players):
+        carry(state.meeples[player], old_first, old_second, first, second)
+        carry(state.blocks[player], old_first, old_second, first, second)
+    end_chain(state)
+
+
+@njit
+def sidestep_actions(state: Any) -> Any:
+    """Any meeple that can go diagonally to an empty field, then the field (M22).
+
+    A diagonal step never ends beside its own start, so M6 may look at all meeples where they are.
+    """
+    empty = empty_fields(state)
+    chosen = np.uint64(state.chosen_field)
+    fields = no_fields()
+    for player in range(state.num_players):
+        meeples = load(state.meeples[player])
+        targets = empty & ~neighbours(meeples)
+        if chosen == np.uint64(NO_FIELD):
+            fields |= meeples & diagonals(targets)
+        else:
+            fields |= targets & diagonals(meeples & one_field(chosen))
+    return fields, PASS_BIT if chosen == np.uint64(NO_FIELD) else ZERO
+
+
+@njit
+def sidestep_step(state: Any, action: int) -> None:
+    """Decline, choose a meeple, or move it; an own one occupies its field (M26)."""
+    if action == np.uint64(PASS):
+        end_chain(state)
+        return
+    chosen = np.uint64(state.chosen_field)
+    if chosen == np.uint64(NO_FIELD):
+        state.chosen_field = action
+        return
+    state.chosen_field = NO_FIELD
+    for player in range(state.num_players):
+        if bit_at(state.meeples[player], chosen):
+            move(state, player, chosen, action)
+    if bit_at(state.meeples[state.to_move], action):
+        occupied(state, action)
+    else:
+        end_chain(state)
+
+
+@njit
+def clone_actions(state: Any) -> Any:
+    """An empty field beside the source, beside no other own meeple (M23, M6)."""
+    player = state.to_move
+    source = one_field(np.uint64(state.source))
+    others = load(state.meeples[player]) & ~source
+    targets = empty_fields(state) & neighbours(source) & ~neighbours(others)
+    return targets & all_or_none(state.supply[player] > 0), ZERO
+
+
+@njit
+def clone_step(state: Any, action: int) -> None:
+    """Put the clone, which occupies its field (M26)."""
+    put(state, action)
+    state.new_meeples += 1
+    occupied(state, action)
+
+
+@njit
+def teleport_actions(state: Any) -> Any:
+    """Another empty field of value 1 (M24, M6)."""
+    others = load(state.meeples[state.to_move]) & ~one_field(np.uint64(state.source))
+    return empty_fields(state) & fields_of_value(state, ONE) & ~neighbours(others), ZERO
+
+
+@njit
+def teleport_step(state: Any, action: int) -> None:
+    """The meeple that set it off goes there."""
+    move(state, state.to_move, np.uint64(state.source), action)
+    end_chain(state)
+
+
+# The game as a whole
+
+
+@njit
+def legal_actions(state: Any, words: Any) -> None:
+    """The choices that can be completed, by phase."""
+    phase = state.phase
+    if phase == SETUP:
+        fields, others = setup_actions(state)
+    elif phase == STONES:
+        fields, others = stones_actions(state)
+    elif phase == BLOCKS:
+        fields, others = blocks_actions(state)
+    elif phase == GIVE_UP:
+        fields, others = give_up_actions(state)
+    elif phase == MEEPLES:
+        fields, others = meeples_actions(state)
+    elif phase == LAND:
+        fields, others = land_actions(state)
+    elif phase == SIDESTEP:
+        fields, others = sidestep_actions(state)
+    elif phase == CLONE:
+        fields, others = clone_actions(state)
+    else:
+        fields, others = teleport_actions(state)
+    store(words, fields)
+    words[WORDS] = others
+
+
+@njit
+def step(state: Any, action: int) -> None:
+    """Play a legal action, by phase; then the limit of M29.
+
+    Once the game is over it is nobody's turn, and `to_move` is 0, unless a stone was being laid: then it stays the
+    player who may know which (`observe`).
+    """
+    choice = min(np.uint64(action), np.uint64(NUM_ACTIONS - 1))
+    phase = state.phase
+    if phase == SETUP:
+        setup_step(state, choice)
+    elif phase == STONES:
+        stones_step(state, choice)
+    elif phase == BLOCKS:
+        blocks_step(state, choice)
+    elif phase == GIVE_UP:
+        give_up_step(state, choice)
+    elif phase == MEEPLES:
+        meeples_step(state, choice)
+    elif phase == LAND:
+        land_step(state, choice)
+    elif phase == SIDESTEP:
+        sidestep_step(state, choice)
+    elif phase == CLONE:
+        clone_step(state, choice)
+    else:
+        teleport_step(state, choice)
+    state.ply += 1
+    if state.status == RUNNING and state.ply >= state.max_plies:
+        state.status = TRUNCATED
+    if state.status != RUNNING and state.phase > STONES:
+        state.to_move = 0
+
+
+KERNEL = register(
+    Kernel(STATE, NUM_ACTIONS, WORD_BITS, OBSERVATION_SIZE),
+    start_function=start,
+    legal_actions_function=legal_actions,
+    step_function=step,
+    observe_function=observe,
+)

@@ -1,0 +1,343 @@
+"""What a game of meeples consists of: its numbers, the state record, and how to read the table (M1–M6).
+
+The phases are numbered in the order of the rules; `meeples.py` draws how they follow each other. Sets of stones are
+words with a bit for each stone, in the order 0-0, 0-1, … 0-6, 1-1, … 6-6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tabletop_envs.kernels import RUNNING, rng, state_dtype
+from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount
+from tabletop_envs.kernels.meeples_table import (
+    FIELDS,
+    SIDE,
+    WORDS,
+    bit_at,
+    down,
+    left,
+    load,
+    no_fields,
+    one_field,
+    right,
+    store,
+    toggle,
+    up,
+)
+
+SETUP, STONES, BLOCKS, GIVE_UP, MEEPLES, LAND, SIDESTEP, CLONE, TELEPORT = range(9)
+
+MAX_PLAYERS = 4
+NUM_STONES = 28
+HAND_SIZE = np.array([0, 0, 14, 9, 7])  # by number of players (M2)
+MEEPLES_EACH = 10  # M4
+NO_STONE, NO_FIELD, NOT_LAID = NUM_STONES, FIELDS, 4
+UNLIMITED = -1
+ALL_STONES: Any = np.uint64((1 << NUM_STONES) - 1)
+
+# The halves of each stone, the smaller value first (M1).
+STONE_VALUES = np.array([(a, b) for a in range(7) for b in range(a, 7)], np.uint64)
+# From a first half's field to the second's, by direction; a stone that is NOT_LAID stays where it is.
+STEP = np.array([-SIDE, 1, SIDE, -1, 0], np.int64).astype(np.uint64)
+
+STATE = state_dtype(
+    MAX_PLAYERS,
+    # Boards. A field's value plus 1 in binary, lowest bit first: 0 where no stone lies.
+    ("values", np.uint64, (3, WORDS)),
+    ("across", np.uint64, (WORDS,)),  # left halves of the stones that lie across
+    ("upright", np.uint64, (WORDS,)),  # upper halves of the stones that stand upright
+    ("meeples", np.uint64, (MAX_PLAYERS, WORDS)),
+    ("blocks", np.uint64, (MAX_PLAYERS, WORDS)),
+    # Stones: sets of stones are words with a bit for each.
+    ("hands", np.uint32, (MAX_PLAYERS,)),
+    ("setup_stones", np.uint32),  # laid in this player's setup
+    ("first_field", np.uint16, (NUM_STONES,)),  # where a stone's first half lies, and
+    ("direction", np.uint8, (NUM_STONES,)),  # where its second half from there, or NOT_LAID
+    # What has been decided so far.
+    ("chosen_field", np.uint16),  # or NO_FIELD
+    ("chosen_stone", np.uint8),  # or NO_STONE
+    ("phase", np.uint8),
+    ("round", np.int16),
+    ("new_meeples", np.int8),  # in this round
+    ("stale_rounds", np.int8),
+    # Blocks.
+    ("dice", np.uint8, (8,)),  # the pool: how many dice show each value (1 … 6)
+    ("passed", np.uint8, (MAX_PLAYERS,)),
+    ("set_block", np.uint8, (MAX_PLAYERS,)),
+    ("dice_allowed", np.int8, (MAX_PLAYERS,)),  # or UNLIMITED
+    ("fails", np.int8),
+    ("rerolled", np.uint8),
+    # Meeples.
+    ("supply", np.int8, (MAX_PLAYERS,)),
+    ("moved", np.uint8),
+    ("fired", np.uint8),  # bit v: value v has gone off in this chain
+    ("source", np.uint16),  # the field whose special action runs, or NO_FIELD
+    # Options.
+    ("dice_per_player", np.int8),
+    ("open_hands", np.uint8),
+)
+
+
+# Reading the table
+
+
+@njit(forceinline=True)
+def all_or_none(condition: bool) -> int:
+    """A word of ones if the condition holds, else of zeros: to keep or drop boards without a jump."""
+    return ZERO - np.uint64(condition)
+
+
+@njit(forceinline=True)
+def layout_of(state: Any) -> Any:
+    """The fields that carry a stone."""
+    return load(state.values[0]) | load(state.values[1]) | load(state.values[2])
+
+
+@njit(forceinline=True)
+def fields_of_value(state: Any, value: int) -> Any:
+    """The fields that show a value (uint64)."""
+    code = value + ONE
+    fields = ~no_fields()
+    for bit in range(3):
+        plane = load(state.values[bit])
+        if not (code >> np.uint64(bit)) & ONE:
+            plane = ~plane
+        fields &= plane
+    return fields
+
+
+@njit(forceinline=True)
+def value_at(state: Any, field: int) -> int:
+    """The value of a field that carries a stone (uint64), 7 where there is none."""
+    code = (
+        bit_at(state.values[0], field)
+        | (bit_at(state.values[1], field) << ONE)
+        | (bit_at(state.values[2], field) << np.uint64(2))
+    )
+    return (code - ONE) & np.uint64(7)
+
+
+@njit(forceinline=True)
+def all_meeples(state: Any) -> Any:
+    """Everybody's meeples."""
+    return (
+        load(state.meeples[0])
+        | load(state.meeples[1])
+        | load(state.meeples[2])
+        | load(state.meeples[3])
+    )
+
+
+@njit(forceinline=True)
+def all_blocks(state: Any) -> Any:
+    """Everybody's blocks."""
+    return (
+        load(state.blocks[0])
+        | load(state.blocks[1])
+        | load(state.blocks[2])
+        | load(state.blocks[3])
+    )
+
+
+@njit(forceinline=True)
+def valued_fields(state: Any) -> Any:
+    """The fields of value 1 … 6: a code of 2 or more."""
+    return load(state.values[1]) | load(state.values[2])
+
+
+@njit(forceinline=True)
+def empty_fields(state: Any) -> Any:
+    """Empty fields on which something may be placed (M5)."""
+    return valued_fields(state) & ~(all_meeples(state) | all_blocks(state))
+
+
+@njit(forceinline=True)
+def second_field(state: Any, stone: int) -> int:
+    """The field of a stone's second half (uint64); after an illegal action perhaps a wrong one, but on the table."""
+    field = np.uint64(state.first_field[stone]) + STEP[np.uint64(state.direction[stone])]
+    return min(field, np.uint64(FIELDS - 1))
+
+
+@njit(forceinline=True)
+def stone_fields(state: Any, stone: int) -> Any:
+    """The two fields of a stone on the table."""
+    return one_field(np.uint64(state.first_field[stone])) | one_field(second_field(state, stone))
+
+
+@njit(forceinline=True)
+def other_halves(state: Any, halves: Any) -> Any:
+    """The other halves of the stones that have a half among these fields."""
+    across, upright = load(state.across), load(state.upright)
+    return (
+        right(halves & across)
+        | (left(halves) & across)
+        | down(halves & upright)
+        | (up(halves) & upright)
+    )
+
+
+# Stones, meeples and dice
+
+
+@njit
+def toggle_stone(state: Any, stone: int) -> None:
+    """Put a stone (uint64) on the boards where `first_field` and `direction` have it, or take it away."""
+    first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
+    first_code, second_code = STONE_VALUES[stone, 0] + ONE, STONE_VALUES[stone, 1] + ONE
+    for bit in range(3):
+        toggle(state.values[bit], first, (first_code >> np.uint64(bit)) & ONE)
+        toggle(state.values[bit], second, (second_code >> np.uint64(bit)) & ONE)
+    lies_across = np.uint64(state.direction[stone]) & ONE
+    smaller = min(first, second)
+    toggle(state.across, smaller, lies_across)
+    toggle(state.upright, smaller, ONE ^ lies_across)
+
+
+@njit
+def lay(state: Any, stone: int, field: int, direction: int) -> None:
+    """Lay a stone that is not on the table (all uint64)."""
+    state.first_field[stone] = field
+    state.direction[stone] = direction
+    toggle_stone(state, stone)
+    state.chosen_stone = NO_STONE
+    state.chosen_field = NO_FIELD
+
+
+@njit
+def put(state: Any, field: int) -> None:
+    """Put a meeple of the player to move from supply on a field."""
+    player = state.to_move
+    toggle(state.meeples[player], field, ONE)
+    state.supply[player] -= 1
+    state.scores[player] += np.int64(value_at(state, field))
+
+
+@njit
+def move(state: Any, player: int, origin: int, target: int) -> None:
+    """Move a meeple; scores count the values of the fields (M28)."""
+    toggle(state.meeples[player], origin, ONE)
+    toggle(state.meeples[player], target, ONE)
+    state.scores[player] += np.int64(value_at(state, target)) - np.int64(value_at(state, origin))
+
+
+@njit
+def roll(state: Any, number: int) -> None:
+    """Roll so many dice into the empty pool."""
+    state.dice[:] = 0
+    generator = state.rng
+    for _ in range(number):
+        generator, die = rng.below(generator, np.uint64(6))
+        state.dice[die + ONE] += 1
+    state.rng = generator
+
+
+@njit
+def dice_in_pool(state: Any) -> int:
+    """How many dice lie in the pool."""
+    number = 0
+    for value in range(1, 7):
+        number += state.dice[value]
+    return number
+
+
+@njit
+def start_blocks_bookkeeping(state: Any) -> None:
+    """What is counted in the blocks phase, at its first values."""
+    state.passed[:] = False
+    state.set_block[:] = False
+    state.dice_allowed[:] = UNLIMITED
+    state.fails = 0
+    state.rerolled = False
+
+
+# Dealing
+
+
+@njit
+def start(state: Any) -> None:
+    """An empty table, the stones shuffled and dealt (M2); options are kept."""
+    none = no_fields()
+    for bit in range(3):
+        store(state.values[bit], none)
+    store(state.across, none)
+    store(state.upright, none)
+    # The list of fields, not yet in use, holds the stones while they are shuffled (Fisher and Yates).
+    deck = state.first_field
+    for stone in range(NUM_STONES):
+        deck[stone] = stone
+        state.direction[stone] = NOT_LAID
+    generator = state.rng
+    for place in range(NUM_STONES - 1, 0, -1):
+        generator, other = rng.below(generator, np.uint64(place + 1))
+        deck[place], deck[other] = deck[other], deck[place]
+    state.rng = generator
+    size = HAND_SIZE[state.num_players]
+    for player in range(MAX_PLAYERS):
+        store(state.meeples[player], none)
+        store(state.blocks[player], none)
+        hand = ZERO
+        if player < state.num_players:
+            for place in range(player * size, (player + 1) * size):
+                hand |= ONE << np.uint64(deck[place])
+        state.hands[player] = hand
+        state.supply[player] = MEEPLES_EACH if player < state.num_players else 0
+        state.scores[player] = 0
+    deck[:] = 0
+    state.dice[:] = 0
+    start_blocks_bookkeeping(state)
+    state.phase = SETUP
+    state.fired = 0
+    state.source = NO_FIELD
+    state.setup_stones = 0
+    state.chosen_field = NO_FIELD
+    state.chosen_stone = NO_STONE
+    state.round = 0
+    state.new_meeples = 0
+    state.stale_rounds = 0
+    state.moved = False
+    state.ply = 0
+    state.to_move = 0
+    state.status = RUNNING
+
+
+@njit
+def draw_stone(pool: int, generator: int) -> tuple[int, int]:
+    """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
+    generator, place = rng.below(generator, popcount(pool))
+    return ONE << nth_square(pool, place), generator
+
+
+@njit
+def deal_hidden(state: Any, player: int, generator: int) -> None:
+    """Deal anew what `player` cannot see, by `generator` (uint64), which then takes the place of the game's own.
+
+    Hidden are the other players' hands, a stone that another player has chosen but not laid, and what was left over
+    by the deal (M2). Any such deal agrees with all that the player has seen: stones are laid regardless of
+    their values (M11), so nothing follows from where others laid theirs.
+    """
+    if not state.open_hands:
+        hidden = ALL_STONES & ~np.uint64(state.hands[player])
+        for stone in range(NUM_STONES):
+            if state.direction[stone] != NOT_LAID:
+                hidden &= ~(ONE << np.uint64(stone))
+        chosen = np.uint64(state.chosen_stone)
+        if chosen != np.uint64(NO_STONE) and state.direction[chosen] == NOT_LAID:
+            if state.to_move == player:
+                hidden &= ~(ONE << chosen)
+            else:
+                drawn, generator = draw_stone(hidden, generator)
+                hidden &= ~drawn
+                state.chosen_stone = popcount(drawn - ONE)
+        for other in range(state.num_players):
+            if other != player:
+                hand = ZERO
+                for _ in range(popcount(np.uint64(state.hands[other]))):
+                    drawn, generator = draw_stone(hidden, generator)
+                    hidden &= ~drawn
+                    hand |= drawn
+                state.hands[other] = hand
+    state.rng = generator

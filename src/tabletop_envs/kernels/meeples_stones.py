@@ -1,0 +1,221 @@
+"""Where stones of meeples may lie, and the three actions that lay one (rules M3, M7, M11, M21).
+
+A *place* is a field for the first half and a direction in which the second half lies from there. A set of places
+is a tuple of four boards, by direction, of the fields for a first half: all places at once, a few shifts each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tabletop_envs.kernels.bits import ONE, ZERO
+from tabletop_envs.kernels.meeples_state import (
+    NO_FIELD,
+    NO_STONE,
+    NOT_LAID,
+    NUM_STONES,
+    all_meeples,
+    all_or_none,
+    lay,
+    layout_of,
+    other_halves,
+    second_field,
+)
+from tabletop_envs.kernels.meeples_table import (
+    DOWN,
+    FIELDS,
+    LEFT,
+    RIGHT,
+    SIDE,
+    UP,
+    any_field,
+    bit_at,
+    count,
+    down,
+    has,
+    left,
+    load,
+    neighbours,
+    no_fields,
+    one_field,
+    right,
+    toggle,
+    up,
+)
+
+FIRST_STONE, FIRST_DIRECTION = 576, 604
+DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
+# The first stone of the game (M7).
+CENTRE: Any = np.uint64(12 * SIDE + 11)
+
+
+@njit(forceinline=True)
+def find_places(first: Any, second: Any, rim: Any) -> Any:
+    """The places with the first half on one of the fields `first`, the second on one of `second`, one on the rim."""
+    touching = second & rim
+    first_touching = first & rim
+    # Where the second half lies up from the first, the first lies down from the second, and so on.
+    return (
+        (first_touching & down(second)) | (first & down(touching)),
+        (first_touching & left(second)) | (first & left(touching)),
+        (first_touching & up(second)) | (first & up(touching)),
+        (first_touching & right(second)) | (first & right(touching)),
+    )
+
+
+@njit(forceinline=True)
+def first_halves(places: Any) -> Any:
+    """The fields for a first half in any of the places."""
+    return places[UP] | places[RIGHT] | places[DOWN] | places[LEFT]
+
+
+@njit(forceinline=True)
+def place_actions(state: Any, places: Any) -> Any:
+    """A stone has been chosen: the fields for its first half, or the directions from the chosen one."""
+    if state.chosen_field == NO_FIELD:
+        return first_halves(places), ZERO
+    field = np.uint64(state.chosen_field)
+    directions = (
+        has(places[UP], field)
+        | (has(places[RIGHT], field) << np.uint64(RIGHT))
+        | (has(places[DOWN], field) << np.uint64(DOWN))
+        | (has(places[LEFT], field) << np.uint64(LEFT))
+    )
+    return no_fields(), directions << DIRECTION_SHIFT
+
+
+@njit
+def choose_place(state: Any, action: int) -> bool:
+    """Note a choice of stone or field (uint64); True when a direction makes the place complete."""
+    if action < np.uint64(FIELDS):
+        state.chosen_field = action
+        return False
+    if action < np.uint64(FIRST_DIRECTION):
+        state.chosen_stone = action - np.uint64(FIRST_STONE)
+        return False
+    return True
+
+
+@njit(forceinline=True)
+def chosen_direction(action: int) -> int:
+    """The direction that an action chooses (uint64); of an illegal action any."""
+    return (action - np.uint64(FIRST_DIRECTION)) & np.uint64(3)
+
+
+@njit(forceinline=True)
+def stone_to_lay(state: Any) -> int:
+    """The stone that has been chosen (uint64); after an illegal action any."""
+    return min(np.uint64(state.chosen_stone), np.uint64(NUM_STONES - 1))
+
+
+@njit
+def lay_step(state: Any, action: int) -> int:
+    """One of the three actions that lay a stone from the hand; the stone once it lies, before NO_STONE (uint64)."""
+    if not choose_place(state, action):
+        if action >= np.uint64(FIRST_STONE):
+            state.hands[state.to_move] &= ~(ONE << np.uint64(state.chosen_stone))
+        return np.uint64(NO_STONE)
+    stone = stone_to_lay(state)
+    lay(state, stone, np.uint64(state.chosen_field), chosen_direction(action))
+    return stone
+
+
+@njit
+def first_setup_places(state: Any) -> Any:
+    """Where a player's first stone may lie: at the layout, with room for the second beside it (M7).
+
+    The second stone needs a bare field beside the first, and from there another one that is not the way back.
+    """
+    layout = layout_of(state)
+    bare, rim = ~layout, neighbours(layout)
+    none = no_fields()
+    if not any_field(layout):
+        return none, one_field(CENTRE), none, none
+    above, below, left_of, right_of = down(bare), up(bare), right(bare), left(bare)
+    room_above = down(bare & (above | left_of | right_of))
+    room_below = up(bare & (below | left_of | right_of))
+    room_left = right(bare & (left_of | above | below))
+    room_right = left(bare & (right_of | above | below))
+    beside, along = room_above | room_below, room_left | room_right
+    across = (beside | room_left | left(beside | room_right)) & (rim | left(rim))
+    upright = (along | room_above | up(along | room_below)) & (rim | up(rim))
+    across &= bare & left(bare)
+    upright &= bare & up(bare)
+    return down(upright), across, upright, right(across)
+
+
+@njit
+def stone_places(state: Any) -> Any:
+    """At the layout, not beside a stone with an own meeple; anywhere at the layout if there is no such (M11)."""
+    layout = layout_of(state)
+    own = load(state.meeples[state.to_move])
+    bare, rim = ~layout, neighbours(layout)
+    allowed = bare & ~neighbours(own | other_halves(state, own))
+    places = find_places(allowed, allowed, rim)
+    if not any_field(first_halves(places)):
+        places = find_places(bare, bare, rim)
+    return places
+
+
+@njit
+def land_places(state: Any, stone: int) -> Any:
+    """Where a stone, picked up, may be laid with what it carries (M21): M6 holds, its set of fields changes."""
+    first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
+    first_board, second_board = one_field(first), one_field(second)
+    rest = layout_of(state) & ~(first_board | second_board)
+    first_banned, second_banned = rest, rest
+    for player in range(state.num_players):
+        meeples = load(state.meeples[player])
+        beside = neighbours(meeples & ~(first_board | second_board))
+        first_banned |= beside & all_or_none(has(meeples, first) != ZERO)
+        second_banned |= beside & all_or_none(has(meeples, second) != ZERO)
+    places = find_places(~first_banned, ~second_banned, neighbours(rest))
+    # Neither where it was nor the same turned round.
+    direction = state.direction[stone]
+    return (
+        places[UP] & ~unchanged(first_board, second_board, direction, UP, DOWN),
+        places[RIGHT] & ~unchanged(first_board, second_board, direction, RIGHT, LEFT),
+        places[DOWN] & ~unchanged(first_board, second_board, direction, DOWN, UP),
+        places[LEFT] & ~unchanged(first_board, second_board, direction, LEFT, RIGHT),
+    )
+
+
+@njit(forceinline=True)
+def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
+    """The first halves from which the direction `same` would give the stone's old set of fields."""
+    return (first & all_or_none(direction == same)) | (second & all_or_none(direction == opposite))
+
+
+@njit
+def stones_to_land(state: Any) -> int:
+    """The stones that may be picked up (M21): with a bare field beside them, and with a place to go to."""
+    layout = layout_of(state)
+    bare = ~layout
+    open_halves = layout & neighbours(bare)
+    # Places that suit every stone: away from all meeples. A field of one at the layout serves all stones but
+    # those that it touches, at most six such fields touch one stone: with seven, each stone finds a place.
+    calm = bare & ~neighbours(all_meeples(state))
+    plenty = count(calm & neighbours(layout) & neighbours(calm)) > np.uint64(6)
+    stones = ZERO
+    for index in range(NUM_STONES):
+        stone = np.uint64(index)
+        is_open = has(open_halves, np.uint64(state.first_field[stone]))
+        is_open |= has(open_halves, second_field(state, stone))
+        is_open &= np.uint64(state.direction[stone] != NOT_LAID)
+        if not plenty and is_open:
+            is_open = np.uint64(any_field(first_halves(land_places(state, stone))))
+        stones |= is_open << stone
+    return stones
+
+
+@njit(forceinline=True)
+def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
+    """What stands on a stone's halves goes with them; old and new fields may overlap."""
+    on_first, on_second = bit_at(words, old_first), bit_at(words, old_second)
+    toggle(words, old_first, on_first)
+    toggle(words, old_second, on_second)
+    toggle(words, first, on_first)
+    toggle(words, second, on_second)
