@@ -103,6 +103,38 @@ def test_copies_share_the_stream_of_later_resets_but_not_the_generator(name, way
 
 
 @each_game
+def test_a_copy_that_hides_something_shows_its_agent_the_same(name):
+    env = raw_env(name)
+    env.reset(seed=13)
+    play(env, lambda n: n // 2, 11)
+    before = env.snapshot()
+    for agent in env.possible_agents:
+        twins = [env.clone(hide_from=agent, rng=seed) for seed in (1, 1, 2)]
+        for twin in twins:
+            for key, value in env.observe(agent).items():
+                assert np.array_equal(value, twin.observe(agent)[key])
+            assert twin.agent_selection == env.agent_selection
+        assert twins[0].snapshot() == twins[1].snapshot()
+        generator = np.random.default_rng(5)
+        env.clone(hide_from=agent, rng=generator)
+        play(twins[0], lambda n: n // 2)
+        # Chance to come is drawn anew as well.
+        for twin in twins:
+            twin.reset()
+        if name != "kirche":
+            assert twins[1].snapshot() != twins[2].snapshot()
+    assert env.snapshot() == before
+    for arguments, error, words in (
+        ({"hide_from": "player_9"}, ValueError, "player_9"),
+        ({"rng": 1}, ValueError, "hide_from"),
+        ({"hide_from": "player_0", "rng": -1}, ValueError, "rng"),
+        ({"hide_from": "player_0", "rng": 1.5}, TypeError, "rng"),
+    ):
+        with pytest.raises(error, match=words):
+            env.clone(**arguments)
+
+
+@each_game
 def test_a_copy_before_the_first_reset_is_usable(name):
     for way in (WAYS["clone"], WAYS["deepcopy"], WAYS["pickle"]):
         twin = way(raw_env(name))

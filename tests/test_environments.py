@@ -373,6 +373,21 @@ def test_ansi_rendering_at_every_step(name, options):
 
 
 @each_game
+def test_rendering_for_an_agent_and_in_colour(name):
+    env = raw_env(name, render_mode="ansi")
+    env.reset(seed=9)
+    play(env, lambda n: n // 3, 20)
+    assert "\x1b" not in env.render()
+    coloured = env.render(colour=True)
+    assert "\x1b[" in coloured
+    for agent in env.possible_agents:
+        seen = env.render(viewer=agent)
+        assert (seen == env.render()) == (name != "meeples")
+    with pytest.raises(ValueError, match="player_9"):
+        env.render(viewer="player_9")
+
+
+@each_game
 def test_render_without_a_mode_warns(name):
     env = raw_env(name)
     env.reset(seed=1)

@@ -346,13 +346,19 @@ class TabletopEnv(AECEnv):
         hint = f"; the nearest is {close[0]!r}" if close else ""
         raise ValueError(f"no legal action is called {text!r}{hint}")
 
-    def render(self) -> str | None:
-        """The position as text with `render_mode="ansi"`; without a render mode a warning and None."""
+    def render(self, viewer: str | None = None, colour: bool = False) -> str | None:
+        """The position as text with `render_mode="ansi"`; without a render mode a warning and None.
+
+        Args:
+            viewer: The agent for whose eyes it is; None: a spectator, who sees everything.
+            colour: Whether to use the terminal's colours.
+        """
+        player = None if viewer is None else self._player(viewer)
         self._require_started()
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
-        return self.game.text(self.snapshot(), None, False)
+        return self.game.text(self.snapshot(), player, colour)
 
     def close(self) -> None:
         """Release what rendering holds; any number of times."""
@@ -391,11 +397,37 @@ class TabletopEnv(AECEnv):
         self._states, self.options, self._offender = states, options, offender
         self._begin(engine.SHOW)
 
-    def clone(self) -> TabletopEnv:
+    def clone(
+        self, hide_from: str | None = None, rng: int | np.random.Generator | None = None
+    ) -> TabletopEnv:
         """An independent environment with the same game, which plays on identically (fast: for tree search).
 
         Spaces are made anew when they are asked for.
+
+        Args:
+            hide_from: An agent. What this agent cannot see (the others' hands in meeples) is dealt anew in the copy, at
+                random among all that agrees with what the agent has seen, and chance to come is drawn anew, too: a guess at the
+                game from that agent's seat, for search under hidden information.
+            rng: Where that guess comes from: a seed 0 … 2^64 − 1, a NumPy generator, or None for fresh entropy.
+
+        Raises:
+            TypeError, ValueError: For an unknown agent, an impossible `rng`, or one without `hide_from`.
         """
+        if hide_from is None and rng is not None:
+            raise ValueError("rng is for what is hidden: give hide_from, too")
+        twin = self._twin()
+        if hide_from is not None:
+            player = self._player(hide_from)
+            self._require_started()
+            if rng is None:
+                rng = secrets.randbits(64)
+            elif isinstance(rng, np.random.Generator):
+                rng = int(rng.integers(2**64, dtype=np.uint64))
+            twin.game.deal_hidden(twin._states, player, parse_seed(rng, "rng"))
+            twin._advance(engine.SHOW)
+        return twin
+
+    def _twin(self) -> TabletopEnv:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None

@@ -183,6 +183,10 @@ class Game(ABC):
         """A copy of a state in which nothing is hidden from player 0 (for `AECEnv.state`)."""
         return states
 
+    def deal_hidden(self, states: State, player: int, generator: int) -> None:
+        """Deal anew in `states[0]` what a player cannot see (here nothing); chance goes on from `generator` (uint64)."""
+        states["rng"] = generator
+
     # Positions as data
 
     def snapshot(self, states: State, options: Mapping[str, Any]) -> Snapshot:
