@@ -7,6 +7,7 @@ starting on a byte of its own, bit `i % 8` of byte `i // 8` (NumPy's `bitorder="
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from tabletop_envs.kernels.bits import ZERO
+from tabletop_envs.kernels.bits import ONE, ZERO
 
 # Bytes that must lie behind the last number of an observation to be packed: they are read 64 at a time.
 PADDING = 64
-_8, _64, _255 = np.uint64(8), np.uint64(64), np.uint64(255)
+_64, _255 = np.uint64(64), np.uint64(255)
 
 
 @intrinsic
@@ -51,13 +52,28 @@ def _read_digit(typing_context: Any, array: Any, offset: Any, low: Any, digit: A
     return types.uint64(array, types.intp, types.intp, types.intp), codegen
 
 
+@intrinsic
+def _write_8_bytes(typing_context: Any, packed: Any, offset: Any, word: Any) -> Any:
+    """Write the 8 bytes of a word, the lowest first."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0]).data
+        place = builder.gep(data, [args[1]])
+        word = args[2] if sys.byteorder == "little" else builder.bswap(args[2])
+        builder.store(word, builder.bitcast(place, word.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(packed, types.intp, types.uint64), codegen
+
+
 @njit(forceinline=True)
 def _write_word(packed: Any, offset: int, word: int, count: int) -> None:
-    """Write the lowest `count` (1 … 8) bytes of a word, the lowest first; up to 8 where there is room."""
+    """Write the lowest `count` (1 … 8) bytes of a word, the lowest first; all 8 where there is room."""
     if offset + 8 <= packed.size:
-        count = 8
-    for place in range(count):
-        packed[offset + place] = (word >> np.uint64(8 * place)) & _255
+        _write_8_bytes(packed, offset, word)
+    else:
+        for place in range(count):
+            packed[offset + place] = (word >> np.uint64(8 * place)) & _255
 
 
 @njit(forceinline=True)
@@ -70,14 +86,16 @@ def pack_observation(observation: Any, parts: Any, packed: Any) -> None:
     offset = 0
     for part in range(parts.shape[0]):
         start, count, low, digits = parts[part, 0], parts[part, 1], parts[part, 2], parts[part, 3]
-        size = (count + 7) >> 3
+        size, whole = (count + 7) >> 3, count & ~63
+        # The digits of up to 64 numbers that do not fill a word: the other bits are to be zero.
+        some = (ONE << np.uint64(count - whole)) - ONE
         for digit in range(digits):
-            for first in range(0, count, 64):
+            for first in range(0, whole, 64):
                 word = _read_digit(observation, start + first, low, digit)
-                left = count - first
-                if left < 64:
-                    word &= (np.uint64(1) << np.uint64(left)) - np.uint64(1)
-                _write_word(packed, offset + (first >> 3), word, min(8, size - (first >> 3)))
+                _write_word(packed, offset + (first >> 3), word, 8)
+            if some:
+                word = _read_digit(observation, start + whole, low, digit) & some
+                _write_word(packed, offset + (whole >> 3), word, size - (whole >> 3))
             offset += size
 
 
