@@ -34,12 +34,11 @@ def test_api_test_passes(name, options):
 
 
 @each_game
-def test_api_test_passes_with_the_mask_in_info_and_another_key(name):
+def test_api_test_passes_with_the_mask_in_info(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         api_test(module(name).env(mask_in="info"))
-        assert not caught
-    api_test(module(name).env(obs_key="observations"))
+    assert not caught
 
 
 @each_case
