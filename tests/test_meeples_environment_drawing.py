@@ -55,7 +55,7 @@ WALKS = {
             ("player_0 to set a block, pass, or re-roll if nothing fits", "set block on 13,12"),
             ("player_1 to set a block, pass, or re-roll if nothing fits", "re-roll"),
             ("player_1 to set a block or pass", "set block on 12,14"),
-            ("ply 37, player_0 " + BEFORE_MEEPLES, "put meeple on 13,12"),
+            ("ply 37, player_0 " + BEFORE_MEEPLES, "end turn"),
         ],
     ),
     "give_up": (

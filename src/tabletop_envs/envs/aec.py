@@ -425,6 +425,8 @@ class TabletopEnv(AECEnv):
                 rng = int(rng.integers(2**64, dtype=np.uint64))
             twin.game.deal_hidden(twin._states, player, parse_seed(rng, "rng"))
             twin._advance(engine.SHOW)
+            _, _, ply, *scores = twin._result.tolist()
+            twin._inform(ply, scores)  # masks in infos are those of the copy, too
         return twin
 
     def _twin(self) -> TabletopEnv:
