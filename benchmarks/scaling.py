@@ -139,7 +139,7 @@ def load_pyplot() -> Any:
         matplotlib: Any = importlib.import_module("matplotlib")
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "--plot needs matplotlib: pip install 'tabletop-envs[dev]' or pip install matplotlib"
+            "--plot needs matplotlib: pip install 'tabletop-envs[bench]'"
         ) from None
     matplotlib.use("agg")
     return importlib.import_module("matplotlib.pyplot")
