@@ -106,8 +106,7 @@ class TabletopEnv(AECEnv):
         self._offender: int | None = None
         self._states = game.new_states(1, self.options)
         self._sampler = np.zeros(1, np.uint64)
-        words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
-        self._legal = np.zeros(words, np.uint64)
+        self._legal = engine.new_legal(game.kernel)
         self._result = np.zeros(3 + players, np.int64)
         self._scratch = np.zeros(game.kernel.observation_size, np.int8)
 

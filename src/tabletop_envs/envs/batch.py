@@ -118,7 +118,6 @@ class BatchEnv:
         self.num_players = game.num_players(self.options)
         self.num_actions = game.kernel.num_actions
         lanes, players = self.num_envs, self.num_players
-        words = -(-game.kernel.num_words // engine.GROUP) * engine.GROUP
         self._packed_parts = np.zeros((0, 4), np.int64)
         self.observation: npt.NDArray[np.int8 | np.uint8]
         self.action_mask: npt.NDArray[np.bool_ | np.uint8]
@@ -146,7 +145,7 @@ class BatchEnv:
         self.episode_length: npt.NDArray[np.int32] = np.zeros(lanes, np.int32)
         self._states = game.new_states(lanes, self.options)
         self._samplers = np.zeros(lanes, np.uint64)
-        self._legal = np.zeros((lanes, words), np.uint64)
+        self._legal = engine.new_legal(game.kernel, lanes)
         self._actions = np.zeros(lanes, np.int64)
         self._shown = (
             self.action_mask,

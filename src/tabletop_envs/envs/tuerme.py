@@ -354,7 +354,7 @@ def _lots_are_settled(stacks: Mapping[int, Stack]) -> bool:
 def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
     """Who has passed since the last move had no move then (T10), and so has none now."""
     states = np.array([state], state.dtype)
-    words = np.zeros(-(-kernel.KERNEL.num_words // engine.GROUP) * engine.GROUP, np.uint64)
+    words = engine.new_legal(kernel.KERNEL)
     result = np.zeros(3 + players, np.int64)
     for back in range(1, passes + 1):
         passed = (mover - back) % players

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit, types
 from numba.extending import overload
 
@@ -22,6 +23,7 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     TRUNCATED,
+    Kernel,
     legal_actions,
     num_actions,
     observation_size,
@@ -90,6 +92,11 @@ def num_words(state: Any) -> int:
 def legal_words(state: Any) -> int:
     """The length of a set of actions as the engine keeps it: whole groups of words."""
     return (num_words(state) + GROUP - 1) // GROUP * GROUP
+
+
+def new_legal(kernel: Kernel, *lanes: int) -> npt.NDArray[np.uint64]:
+    """Empty sets of actions as the engine keeps them: one, or one for each lane (for Python)."""
+    return np.zeros((*lanes, -(-kernel.num_words // GROUP) * GROUP), np.uint64)
 
 
 @njit(forceinline=True)
