@@ -1,6 +1,6 @@
 """Bitboards: counting, finding, spreading to bytes, drawing.
 
-A bitboard is an unsigned 64-bit integer whose bit `s` stands for square `s`. Everything here is jitted and
+A bitboard is an unsigned 64-bit integer whose bit `s` stands for square `s`. Everything here is for compiled code and
 works on `uint64` alone: one signed operand would turn the result into a float (Numba's rule for mixing
 signed and unsigned 64-bit integers), so constants are `uint64` too.
 """
@@ -11,14 +11,20 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 # For the type checker a bitboard is an `int`, and what must be `uint64` for Numba is `Any`.
 ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
+
+# How kernels' functions are compiled: within the loops that call them, and without what `njit` adds, wrappers for
+# Python's calls. Nobody makes such calls, and the wrappers take a third of the time to compile a game. `inlined`
+# functions become part of their callers.
+helper = register_jitable(no_cfunc_wrapper=True)
+inlined = register_jitable(no_cfunc_wrapper=True, forceinline=True)
 
 
 @intrinsic
@@ -41,38 +47,52 @@ def lowest_square(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
-def _byte_writer(bits: int) -> Any:
-    """An intrinsic that writes the lowest `bits` bits of a word as that many bytes of 0 or 1.
+def _store_bits(
+    context: Any, builder: Any, array_type: Any, array: Any, offset: Any, word: Any, bits: int
+) -> None:
+    """Write the lowest `bits` bits of a word as that many bytes of 0 or 1.
 
     LLVM turns the vector of single bits into one masked move where the processor has mask registers (64 bytes
     in two instructions), and into shuffles and compares where it has not.
     """
-
-    @intrinsic
-    def write(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array_value = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])
-            narrow = builder.trunc(args[2], ir.IntType(bits)) if bits < 64 else args[2]
-            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
-            values = builder.zext(flags, ir.VectorType(ir.IntType(8), bits))
-            target = builder.gep(
-                builder.bitcast(array_value.data, ir.IntType(8).as_pointer()), [args[1]]
-            )
-            builder.store(values, builder.bitcast(target, values.type.as_pointer()), align=1)
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp, types.uint64), codegen
-
-    return write
+    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    narrow = builder.trunc(word, ir.IntType(bits)) if bits < 64 else word
+    flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
+    values = builder.zext(flags, ir.VectorType(ir.IntType(8), bits))
+    target = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [offset])
+    builder.store(values, builder.bitcast(target, values.type.as_pointer()), align=1)
 
 
-_write_8_bytes = _byte_writer(8)
-_write_64_bytes = _byte_writer(64)
-# `write_word(array, offset, word)`: all 64 bits, where there is surely room, without the test for it.
-write_word = _write_64_bytes
+@intrinsic
+def write_word(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
+    """`write_bytes` of all 64 bits, where there is surely room, without the test for it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_value, offset, bits = args
+        _store_bits(context, builder, signature.args[0], array_value, offset, bits, 64)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.uint64), codegen
 
 
-@njit(inline="always")
+@intrinsic
+def _write_few_bytes(typing_context: Any, array: Any, offset: Any, word: Any, count: Any) -> Any:
+    """Write the lowest `count` (0 … 63) bits of a word as bytes of 0 or 1: for each binary digit of `count` so many."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_value, start, bits, count = args
+        for size in (32, 16, 8, 4, 2, 1):
+            digit = builder.and_(count, count.type(size))
+            with builder.if_then(builder.icmp_unsigned("!=", digit, count.type(0))):
+                written = builder.and_(count, count.type(-2 * size))
+                offset, word = builder.add(start, written), builder.lshr(bits, written)
+                _store_bits(context, builder, signature.args[0], array_value, offset, word, size)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.uint64, types.intp), codegen
+
+
+@inlined
 def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
     """Write the lowest `count` (1 … 64) bits of `word` as bytes of 0 or 1 to `array[offset:offset + count]`.
 
@@ -80,15 +100,9 @@ def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
     the last are overwritten with the word's further bits (zeros, as a rule): write from front to back.
     """
     if offset + 64 <= array.size:
-        _write_64_bytes(array, offset, word)
+        write_word(array, offset, word)
     else:
-        position = 0
-        while position + 8 <= count:
-            _write_8_bytes(array, offset + position, word >> np.uint64(position))
-            position += 8
-        while position < count:
-            array[offset + position] = (word >> np.uint64(position)) & ONE
-            position += 1
+        _write_few_bytes(array, offset, word, count)
 
 
 @intrinsic(prefer_literal=True)
@@ -170,7 +184,7 @@ def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     return types.void(array, types.intp), codegen
 
 
-@njit(forceinline=True)
+@inlined
 def prefetch_row(rows: Any, row: int) -> None:
     """Ask for the cache lines of one row (or record) of a contiguous array, which is to be written soon."""
     size = rows.strides[0]

@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register
-from tabletop_envs.kernels.bits import ONE, ZERO, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
 from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,
@@ -52,7 +52,6 @@ from tabletop_envs.kernels.meeples_state import (
     empty_fields,
     fields_of_value,
     lay,
-    layout_of,
     move,
     put,
     roll,
@@ -68,12 +67,8 @@ from tabletop_envs.kernels.meeples_stones import (
     carry,
     choose_place,
     chosen_direction,
-    find_places,
-    first_setup_places,
-    land_places,
     lay_step,
     place_actions,
-    stone_places,
     stone_to_lay,
     stones_to_land,
 )
@@ -81,7 +76,6 @@ from tabletop_envs.kernels.meeples_table import (
     FIELDS,
     WORD_BITS,
     WORDS,
-    any_field,
     bit_at,
     diagonals,
     down,
@@ -91,10 +85,10 @@ from tabletop_envs.kernels.meeples_table import (
     no_fields,
     one_field,
     right,
-    store,
     toggle,
     up,
 )
+from tabletop_envs.kernels.vectors import any_bits, store
 
 NUM_ACTIONS = 610
 PASS, REROLL = 608, 609
@@ -108,28 +102,20 @@ SPECIAL_OF_0 = 9
 # Setup (M7–M9)
 
 
-@njit
+@helper
 def setup_actions(state: Any) -> Any:
-    """Stone, field, direction; once more; then one of the four fields for the meeple (M8)."""
+    """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
-    number = popcount(laid)
-    if number == np.uint64(2):
+    if popcount(laid) == np.uint64(2):
         fields = no_fields()
         for stone in range(NUM_STONES):
             if (laid >> np.uint64(stone)) & ONE:
                 fields |= stone_fields(state, np.uint64(stone))
         return fields & valued_fields(state), ZERO
-    if state.chosen_stone == NO_STONE:
-        return no_fields(), np.uint64(state.hands[state.to_move])
-    if number == ZERO:
-        return place_actions(state, first_setup_places(state))
-    first_stone = popcount(laid - ONE)
-    bare = ~layout_of(state)
-    rim = neighbours(stone_fields(state, first_stone))
-    return place_actions(state, find_places(bare, bare, rim))
+    return no_fields(), np.uint64(state.hands[state.to_move])
 
 
-@njit
+@helper
 def setup_step(state: Any, action: int) -> None:
     """Lay a stone, or put the meeple and go on with the next player or the first round (M9)."""
     if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
@@ -147,18 +133,18 @@ def setup_step(state: Any, action: int) -> None:
 # The round and its stones (M10, M11)
 
 
-@njit
+@helper
 def begin_round(state: Any) -> None:
     """Blocks away, dice rolled (M10)."""
     state.round += 1
     state.new_meeples = 0
     for player in range(state.num_players):
-        store(state.blocks[player], no_fields())
+        store(state.blocks[player], 0, no_fields())
     roll(state, state.num_players * state.dice_per_player)
     stones_or_blocks(state, 0)
 
 
-@njit
+@helper
 def stones_or_blocks(state: Any, first_player: int) -> None:
     """The next player, from this one on, with stones in hand lays one (M11); then blocks are set."""
     for player in range(first_player, state.num_players):
@@ -168,15 +154,13 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
     state.phase, state.to_move = BLOCKS, 0
 
 
-@njit
+@helper
 def stones_actions(state: Any) -> Any:
-    """Stone, field, direction (M11). No stone is bound to its values, so all of the hand have places, or none."""
-    if state.chosen_stone == NO_STONE:
-        return no_fields(), np.uint64(state.hands[state.to_move])
-    return place_actions(state, stone_places(state))
+    """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
+    return no_fields(), np.uint64(state.hands[state.to_move])
 
 
-@njit
+@helper
 def stones_step(state: Any, action: int) -> None:
     """Lay the stone, then it is the next player's turn."""
     if lay_step(state, action) != np.uint64(NO_STONE):
@@ -186,7 +170,7 @@ def stones_step(state: Any, action: int) -> None:
 # Blocks (M12–M17)
 
 
-@njit(forceinline=True)
+@inlined
 def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
     fields = no_fields()
@@ -196,21 +180,21 @@ def block_fields(state: Any, player: int) -> Any:
     return fields & neighbours(own_blocks | own_meeples) & ~(own_blocks | all_meeples(state))
 
 
-@njit
+@helper
 def blocks_actions(state: Any) -> Any:
     """Set a block or pass; where no die fits, re-roll or pass (M13, M14, M16)."""
     fields = block_fields(state, state.to_move)
-    return fields, PASS_BIT | (REROLL_BIT & ~all_or_none(any_field(fields)))
+    return fields, PASS_BIT | (REROLL_BIT & ~all_or_none(any_bits(fields)))
 
 
-@njit
+@helper
 def blocks_step(state: Any, action: int) -> None:
     """Set a block, pass, or re-roll."""
     player = state.to_move
     if action == np.uint64(REROLL):
         roll(state, dice_in_pool(state))
         state.rerolled = True
-        if not any_field(block_fields(state, player)):
+        if not any_bits(block_fields(state, player)):
             fail(state)
         return
     if action == np.uint64(PASS):
@@ -222,7 +206,7 @@ def blocks_step(state: Any, action: int) -> None:
     end_blocks_turn(state)
 
 
-@njit
+@helper
 def take_die(state: Any, player: int, field: int) -> None:
     """Set a block and take the die; a foreign block is replaced (M12)."""
     state.dice[value_at(state, field)] -= 1
@@ -234,7 +218,7 @@ def take_die(state: Any, player: int, field: int) -> None:
     state.dice_allowed[player] -= state.dice_allowed[player] > 0
 
 
-@njit
+@helper
 def allow_one_die_more(state: Any) -> None:
     """From the first pass on, everybody may take only one more die (M15). Before it, all are UNLIMITED."""
     for player in range(state.num_players):
@@ -242,25 +226,25 @@ def allow_one_die_more(state: Any) -> None:
             state.dice_allowed[player] = 1
 
 
-@njit
+@helper
 def fail(state: Any) -> None:
     """No die fits after the re-roll either (M13)."""
     player = state.to_move
     state.fails += 1
     state.rerolled = False
-    if state.set_block[player] and any_field(load(state.blocks[player])):
+    if state.set_block[player] and any_bits(load(state.blocks[player])):
         state.phase = GIVE_UP
     else:
         end_blocks_turn(state)
 
 
-@njit
+@helper
 def give_up_actions(state: Any) -> Any:
     """Any own block."""
     return load(state.blocks[state.to_move]), ZERO
 
 
-@njit
+@helper
 def give_up_step(state: Any, action: int) -> None:
     """The block goes, its die returns to the pool with the value of that field (M13)."""
     toggle(state.blocks[state.to_move], action, ONE)
@@ -269,7 +253,7 @@ def give_up_step(state: Any, action: int) -> None:
     end_blocks_turn(state)
 
 
-@njit
+@helper
 def end_blocks_turn(state: Any) -> None:
     """The phase ends (M17), or it is the turn of the next player who may still take a die."""
     state.rerolled = False
@@ -292,7 +276,7 @@ def end_blocks_turn(state: Any) -> None:
 # Meeples (M18, M19)
 
 
-@njit
+@helper
 def meeples_actions(state: Any) -> Any:
     """Put a meeple, move one, or end the turn (M18); M6 does not count a moved meeple where it was."""
     player = state.to_move
@@ -306,7 +290,7 @@ def meeples_actions(state: Any) -> Any:
     open_blocks = blocks & ~(vertical | horizontal)
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
-    movable = own & (neighbours(beside_one) | (~no_fields() & all_or_none(any_field(open_blocks))))
+    movable = own & (neighbours(beside_one) | (~no_fields() & all_or_none(any_bits(open_blocks))))
     return (
         (open_blocks & all_or_none(state.supply[player] > 0))
         | (movable & all_or_none(not state.moved)),
@@ -314,7 +298,7 @@ def meeples_actions(state: Any) -> Any:
     )
 
 
-@njit
+@helper
 def meeples_step(state: Any, action: int) -> None:
     """Put a meeple, choose one or move it, or end the turn."""
     player = state.to_move
@@ -336,7 +320,7 @@ def meeples_step(state: Any, action: int) -> None:
     occupied(state, action)
 
 
-@njit
+@helper
 def end_meeples_turn(state: Any) -> None:
     """The next player's turn, or the end of the round and perhaps of the game (M27)."""
     state.moved = False
@@ -348,7 +332,7 @@ def end_meeples_turn(state: Any) -> None:
     for player in range(state.num_players):
         hands_empty &= state.hands[player] == 0
         supply_empty |= state.supply[player] == 0
-        room |= any_field(valued & ~meeples & ~neighbours(load(state.meeples[player])))
+        room |= any_bits(valued & ~meeples & ~neighbours(load(state.meeples[player])))
     stale_rounds = state.stale_rounds + 1 if hands_empty and state.new_meeples == 0 else 0
     state.stale_rounds = stale_rounds
     if supply_empty or not room or stale_rounds == STALE_ROUNDS:
@@ -360,32 +344,31 @@ def end_meeples_turn(state: Any) -> None:
 # Special actions (M19–M26)
 
 
-@njit
+@helper
 def occupied(state: Any, field: int) -> None:
-    """A field newly occupied sets off its special action, each value once a chain, if it can be carried out."""
+    """A field newly occupied sets off its special action, each value once a chain (M19, M25)."""
     value = value_at(state, field)
     if ONE <= value <= np.uint64(4) and not (np.uint64(state.fired) >> value) & ONE:
         state.fired |= ONE << value
         state.source = field
         state.phase = SPECIAL_OF_0 - np.int64(value)
-        if special_can_be_carried_out(state):
-            return
-    end_chain(state)
+    else:
+        end_chain(state)
 
 
-@njit
+@helper
 def special_can_be_carried_out(state: Any) -> bool:
     """Whether there is a choice, other than to decline (M25)."""
     if state.phase == LAND:
         return stones_to_land(state) != ZERO
     if state.phase == SIDESTEP:
-        return any_field(sidestep_actions(state)[0])
+        return any_bits(sidestep_actions(state)[0])
     if state.phase == CLONE:
-        return any_field(clone_actions(state)[0])
-    return any_field(teleport_actions(state)[0])
+        return any_bits(clone_actions(state)[0])
+    return any_bits(teleport_actions(state)[0])
 
 
-@njit
+@helper
 def end_chain(state: Any) -> None:
     """Nothing more goes off."""
     state.fired = 0
@@ -393,15 +376,13 @@ def end_chain(state: Any) -> None:
     state.phase = MEEPLES
 
 
-@njit
+@helper
 def land_actions(state: Any) -> Any:
-    """Stone, field, direction (M21)."""
-    if state.chosen_stone == NO_STONE:
-        return no_fields(), stones_to_land(state)
-    return place_actions(state, land_places(state, np.uint64(state.chosen_stone)))
+    """A stone (M21)."""
+    return no_fields(), stones_to_land(state)
 
 
-@njit
+@helper
 def land_step(state: Any, action: int) -> None:
     """Pick the stone up with everything on it and lay it elsewhere."""
     if not choose_place(state, action):
@@ -417,7 +398,7 @@ def land_step(state: Any, action: int) -> None:
     end_chain(state)
 
 
-@njit
+@helper
 def sidestep_actions(state: Any) -> Any:
     """Any meeple that can go diagonally to an empty field, then the field (M22).
 
@@ -436,7 +417,7 @@ def sidestep_actions(state: Any) -> Any:
     return fields, PASS_BIT if chosen == np.uint64(NO_FIELD) else ZERO
 
 
-@njit
+@helper
 def sidestep_step(state: Any, action: int) -> None:
     """Decline, choose a meeple, or move it; an own one occupies its field (M26)."""
     if action == np.uint64(PASS):
@@ -456,7 +437,7 @@ def sidestep_step(state: Any, action: int) -> None:
         end_chain(state)
 
 
-@njit
+@helper
 def clone_actions(state: Any) -> Any:
     """An empty field beside the source, beside no other own meeple (M23, M6)."""
     player = state.to_move
@@ -466,7 +447,7 @@ def clone_actions(state: Any) -> Any:
     return targets & all_or_none(state.supply[player] > 0), ZERO
 
 
-@njit
+@helper
 def clone_step(state: Any, action: int) -> None:
     """Put the clone, which occupies its field (M26)."""
     put(state, action)
@@ -474,14 +455,14 @@ def clone_step(state: Any, action: int) -> None:
     occupied(state, action)
 
 
-@njit
+@helper
 def teleport_actions(state: Any) -> Any:
     """Another empty field of value 1 (M24, M6)."""
     others = load(state.meeples[state.to_move]) & ~one_field(np.uint64(state.source))
     return empty_fields(state) & fields_of_value(state, ONE) & ~neighbours(others), ZERO
 
 
-@njit
+@helper
 def teleport_step(state: Any, action: int) -> None:
     """The meeple that set it off goes there."""
     move(state, state.to_move, np.uint64(state.source), action)
@@ -495,7 +476,9 @@ def teleport_step(state: Any, action: int) -> None:
 def legal_actions(state: Any, words: Any) -> None:
     """The choices that can be completed, by phase."""
     phase = state.phase
-    if phase == SETUP:
+    if state.chosen_stone != NO_STONE:
+        fields, others = place_actions(state)
+    elif phase == SETUP:
         fields, others = setup_actions(state)
     elif phase == STONES:
         fields, others = stones_actions(state)
@@ -513,7 +496,7 @@ def legal_actions(state: Any, words: Any) -> None:
         fields, others = clone_actions(state)
     else:
         fields, others = teleport_actions(state)
-    store(words, fields)
+    store(words, 0, fields)
     words[WORDS] = others
 
 
@@ -521,6 +504,7 @@ def legal_actions(state: Any, words: Any) -> None:
 def step(state: Any, action: int) -> None:
     """Play a legal action, by phase; then the limit of M29.
 
+    A special action in which nothing has been chosen has just been set off, and ends here if it cannot be carried out.
     Once the game is over it is nobody's turn, and `to_move` is 0, unless a stone was being laid: then it stays the
     player who may know which (`observe`).
     """
@@ -544,6 +528,13 @@ def step(state: Any, action: int) -> None:
         clone_step(state, choice)
     else:
         teleport_step(state, choice)
+    if (
+        state.phase >= LAND
+        and state.chosen_stone == NO_STONE
+        and state.chosen_field == NO_FIELD
+        and not special_can_be_carried_out(state)
+    ):
+        end_chain(state)
     state.ply += 1
     if state.status == RUNNING and state.ply >= state.max_plies:
         state.status = TRUNCATED

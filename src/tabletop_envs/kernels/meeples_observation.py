@@ -14,7 +14,16 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import RUNNING
-from tabletop_envs.kernels.bits import ONE, ZERO, popcount, write_bytes, write_number_word
+from tabletop_envs.kernels.bits import (
+    ONE,
+    ZERO,
+    helper,
+    inlined,
+    popcount,
+    write_bytes,
+    write_number_word,
+    write_word,
+)
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,
     MAX_PLAYERS,
@@ -40,14 +49,14 @@ CHOSEN_PLANE, MARKED_PLANE = 8, 9
 DOUBLES = np.array([0, 7, 13, 18, 22, 25, 27], np.uint64)
 
 
-@njit(forceinline=True)
+@inlined
 def player_at(place: int, player: int, players: int) -> int:
     """The player whom `player` sees at a place (below MAX_PLAYERS also where the place is nobody's)."""
     seat = player + place
     return (seat - players if seat >= players else seat) & (MAX_PLAYERS - 1)
 
 
-@njit
+@helper
 def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -> None:
     """Values; stones across, upright; owners of meeples and blocks; blocks; the chosen field; marked fields."""
     ones, twos, fours = state.values[0], state.values[1], state.values[2]
@@ -56,9 +65,9 @@ def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -
         write_number_word(observation, offset, ones[index], twos[index], fours[index])
     across, upright = state.across, state.upright
     for index in range(WORDS):
-        write_bytes(observation, FIELDS + index * WORD_BITS, across[index], WORD_BITS)
+        write_word(observation, FIELDS + index * WORD_BITS, across[index])
     for index in range(WORDS):
-        write_bytes(observation, 2 * FIELDS + index * WORD_BITS, upright[index], WORD_BITS)
+        write_word(observation, 2 * FIELDS + index * WORD_BITS, upright[index])
     players = state.num_players
     for place in range(MAX_PLAYERS):
         seat = player_at(place, player, players)
@@ -66,11 +75,11 @@ def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -
         there = all_or_none(place < players)
         for index in range(WORDS):
             offset = (3 + place) * FIELDS + index * WORD_BITS
-            write_bytes(observation, offset, (meeples[index] | blocks[index]) & there, WORD_BITS)
+            write_word(observation, offset, (meeples[index] | blocks[index]) & there)
     for index in range(WORDS):
         word = state.blocks[0, index] | state.blocks[1, index]
         word |= state.blocks[2, index] | state.blocks[3, index]
-        write_bytes(observation, 7 * FIELDS + index * WORD_BITS, word, WORD_BITS)
+        write_word(observation, 7 * FIELDS + index * WORD_BITS, word)
     observation[CHOSEN_PLANE * FIELDS : PLANES * FIELDS] = 0
     if chosen_seen and state.chosen_field != NO_FIELD:
         observation[CHOSEN_PLANE * FIELDS + state.chosen_field] = 1
@@ -95,10 +104,10 @@ def observe(state: Any, player: int, observation: Any) -> None:
     for place in range(MAX_PLAYERS):  # hand, other_hands
         hand = np.uint64(state.hands[player_at(place, player, players)])
         shown = all_or_none(place == 0 or (state.open_hands and place < players))
-        write_bytes(observation, at, hand & shown, NUM_STONES)
+        write_word(observation, at, hand & shown)
         at += NUM_STONES
     chosen = (ONE << np.uint64(state.chosen_stone)) & ALL_STONES & all_or_none(chosen_seen)
-    write_bytes(observation, at, chosen, NUM_STONES)
+    write_word(observation, at, chosen)
     at += NUM_STONES
     for double in DOUBLES:  # turned_doubles: the first half right of the second, or below
         direction = state.direction[double]
@@ -122,17 +131,17 @@ def observe(state: Any, player: int, observation: Any) -> None:
     observation[at] = state.fails
     observation[at + 1] = state.rerolled
     observation[at + 2] = state.moved
-    write_bytes(observation, at + 3, np.uint64(state.fired) >> ONE, 4)
+    for value in range(1, 5):
+        observation[at + 2 + value] = (state.fired >> value) & 1
     observation[at + 7] = state.new_meeples
     observation[at + 8] = state.stale_rounds
     observation[at + 9] = state.round
     at += 10
-    write_bytes(observation, at, ONE << np.uint64(state.phase), 9)
-    at += 9
-    write_bytes(observation, at, ONE << np.uint64(player), MAX_PLAYERS)  # seat
-    at += MAX_PLAYERS
-    write_bytes(observation, at, ONE << np.uint64(players - 2), 3)  # num_players
-    at += 3
+    # phase, seat and num_players: bits of one word.
+    flags = ONE << np.uint64(state.phase) | ONE << np.uint64(9 + player)
+    flags |= ONE << np.uint64(13 + players - 2)
+    write_bytes(observation, at, flags, 16)
+    at += 16
     observation[at] = state.dice_per_player
     observation[at + 1] = state.open_hands
     ply = state.ply

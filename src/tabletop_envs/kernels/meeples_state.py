@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
-from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, nth_square, popcount
 from tabletop_envs.kernels.meeples_table import (
     FIELDS,
     SIDE,
@@ -24,10 +24,10 @@ from tabletop_envs.kernels.meeples_table import (
     no_fields,
     one_field,
     right,
-    store,
     toggle,
     up,
 )
+from tabletop_envs.kernels.vectors import store
 
 SETUP, STONES, BLOCKS, GIVE_UP, MEEPLES, LAND, SIDESTEP, CLONE, TELEPORT = range(9)
 
@@ -85,19 +85,19 @@ STATE = state_dtype(
 # Reading the table
 
 
-@njit(forceinline=True)
+@inlined
 def all_or_none(condition: bool) -> int:
     """A word of ones if the condition holds, else of zeros: to keep or drop boards without a jump."""
     return ZERO - np.uint64(condition)
 
 
-@njit(forceinline=True)
+@inlined
 def layout_of(state: Any) -> Any:
     """The fields that carry a stone."""
     return load(state.values[0]) | load(state.values[1]) | load(state.values[2])
 
 
-@njit(forceinline=True)
+@inlined
 def fields_of_value(state: Any, value: int) -> Any:
     """The fields that show a value (uint64)."""
     code = value + ONE
@@ -110,7 +110,7 @@ def fields_of_value(state: Any, value: int) -> Any:
     return fields
 
 
-@njit(forceinline=True)
+@inlined
 def value_at(state: Any, field: int) -> int:
     """The value of a field that carries a stone (uint64), 7 where there is none."""
     code = (
@@ -121,7 +121,7 @@ def value_at(state: Any, field: int) -> int:
     return (code - ONE) & np.uint64(7)
 
 
-@njit(forceinline=True)
+@inlined
 def all_meeples(state: Any) -> Any:
     """Everybody's meeples."""
     return (
@@ -132,7 +132,7 @@ def all_meeples(state: Any) -> Any:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def all_blocks(state: Any) -> Any:
     """Everybody's blocks."""
     return (
@@ -143,32 +143,32 @@ def all_blocks(state: Any) -> Any:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def valued_fields(state: Any) -> Any:
     """The fields of value 1 … 6: a code of 2 or more."""
     return load(state.values[1]) | load(state.values[2])
 
 
-@njit(forceinline=True)
+@inlined
 def empty_fields(state: Any) -> Any:
     """Empty fields on which something may be placed (M5)."""
     return valued_fields(state) & ~(all_meeples(state) | all_blocks(state))
 
 
-@njit(forceinline=True)
+@inlined
 def second_field(state: Any, stone: int) -> int:
     """The field of a stone's second half (uint64); after an illegal action perhaps a wrong one, but on the table."""
     field = np.uint64(state.first_field[stone]) + STEP[np.uint64(state.direction[stone])]
     return min(field, np.uint64(FIELDS - 1))
 
 
-@njit(forceinline=True)
+@inlined
 def stone_fields(state: Any, stone: int) -> Any:
     """The two fields of a stone on the table."""
     return one_field(np.uint64(state.first_field[stone])) | one_field(second_field(state, stone))
 
 
-@njit(forceinline=True)
+@inlined
 def other_halves(state: Any, halves: Any) -> Any:
     """The other halves of the stones that have a half among these fields."""
     across, upright = load(state.across), load(state.upright)
@@ -183,7 +183,7 @@ def other_halves(state: Any, halves: Any) -> Any:
 # Stones, meeples and dice
 
 
-@njit
+@helper
 def toggle_stone(state: Any, stone: int) -> None:
     """Put a stone (uint64) on the boards where `first_field` and `direction` have it, or take it away."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
@@ -197,7 +197,7 @@ def toggle_stone(state: Any, stone: int) -> None:
     toggle(state.upright, smaller, ONE ^ lies_across)
 
 
-@njit
+@helper
 def lay(state: Any, stone: int, field: int, direction: int) -> None:
     """Lay a stone that is not on the table (all uint64)."""
     state.first_field[stone] = field
@@ -207,7 +207,7 @@ def lay(state: Any, stone: int, field: int, direction: int) -> None:
     state.chosen_field = NO_FIELD
 
 
-@njit
+@helper
 def put(state: Any, field: int) -> None:
     """Put a meeple of the player to move from supply on a field."""
     player = state.to_move
@@ -216,7 +216,7 @@ def put(state: Any, field: int) -> None:
     state.scores[player] += np.int64(value_at(state, field))
 
 
-@njit
+@helper
 def move(state: Any, player: int, origin: int, target: int) -> None:
     """Move a meeple; scores count the values of the fields (M28)."""
     toggle(state.meeples[player], origin, ONE)
@@ -224,7 +224,7 @@ def move(state: Any, player: int, origin: int, target: int) -> None:
     state.scores[player] += np.int64(value_at(state, target)) - np.int64(value_at(state, origin))
 
 
-@njit
+@helper
 def roll(state: Any, number: int) -> None:
     """Roll so many dice into the empty pool."""
     state.dice[:] = 0
@@ -235,7 +235,7 @@ def roll(state: Any, number: int) -> None:
     state.rng = generator
 
 
-@njit
+@helper
 def dice_in_pool(state: Any) -> int:
     """How many dice lie in the pool."""
     number = 0
@@ -244,7 +244,7 @@ def dice_in_pool(state: Any) -> int:
     return number
 
 
-@njit
+@helper
 def start_blocks_bookkeeping(state: Any) -> None:
     """What is counted in the blocks phase, at its first values."""
     state.passed[:] = False
@@ -262,9 +262,9 @@ def start(state: Any) -> None:
     """An empty table, the stones shuffled and dealt (M2); options are kept."""
     none = no_fields()
     for bit in range(3):
-        store(state.values[bit], none)
-    store(state.across, none)
-    store(state.upright, none)
+        store(state.values[bit], 0, none)
+    store(state.across, 0, none)
+    store(state.upright, 0, none)
     # The list of fields, not yet in use, holds the stones while they are shuffled (Fisher and Yates).
     deck = state.first_field
     for stone in range(NUM_STONES):
@@ -277,8 +277,8 @@ def start(state: Any) -> None:
     state.rng = generator
     size = HAND_SIZE[state.num_players]
     for player in range(MAX_PLAYERS):
-        store(state.meeples[player], none)
-        store(state.blocks[player], none)
+        store(state.meeples[player], 0, none)
+        store(state.blocks[player], 0, none)
         hand = ZERO
         if player < state.num_players:
             for place in range(player * size, (player + 1) * size):
@@ -304,14 +304,14 @@ def start(state: Any) -> None:
     state.status = RUNNING
 
 
-@njit
+@helper
 def draw_stone(pool: int, generator: int) -> tuple[int, int]:
     """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
     generator, place = rng.below(generator, popcount(pool))
     return ONE << nth_square(pool, place), generator
 
 
-@njit
+@helper
 def deal_hidden(state: Any, player: int, generator: int) -> None:
     """Deal anew what `player` cannot see, by `generator` (uint64), which then takes the place of the game's own.
 

@@ -9,20 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from tabletop_envs.kernels.bits import ONE, ZERO
+from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
 from tabletop_envs.kernels.meeples_state import (
+    LAND,
     NO_FIELD,
     NO_STONE,
     NOT_LAID,
     NUM_STONES,
+    STONES,
     all_meeples,
     all_or_none,
     lay,
     layout_of,
     other_halves,
     second_field,
+    stone_fields,
 )
 from tabletop_envs.kernels.meeples_table import (
     DOWN,
@@ -31,9 +33,7 @@ from tabletop_envs.kernels.meeples_table import (
     RIGHT,
     SIDE,
     UP,
-    any_field,
     bit_at,
-    count,
     down,
     has,
     left,
@@ -45,6 +45,7 @@ from tabletop_envs.kernels.meeples_table import (
     toggle,
     up,
 )
+from tabletop_envs.kernels.vectors import any_bits, count_bits
 
 FIRST_STONE, FIRST_DIRECTION = 576, 604
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
@@ -52,7 +53,7 @@ DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
 CENTRE: Any = np.uint64(12 * SIDE + 11)
 
 
-@njit(forceinline=True)
+@inlined
 def find_places(first: Any, second: Any, rim: Any) -> Any:
     """The places with the first half on one of the fields `first`, the second on one of `second`, one on the rim."""
     touching = second & rim
@@ -66,28 +67,25 @@ def find_places(first: Any, second: Any, rim: Any) -> Any:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def first_halves(places: Any) -> Any:
     """The fields for a first half in any of the places."""
     return places[UP] | places[RIGHT] | places[DOWN] | places[LEFT]
 
 
-@njit(forceinline=True)
-def place_actions(state: Any, places: Any) -> Any:
-    """A stone has been chosen: the fields for its first half, or the directions from the chosen one."""
-    if state.chosen_field == NO_FIELD:
-        return first_halves(places), ZERO
-    field = np.uint64(state.chosen_field)
+@inlined
+def directions_from(places: Any, field: int) -> int:
+    """The actions of the directions in which a place lies from a field (uint64)."""
     directions = (
         has(places[UP], field)
         | (has(places[RIGHT], field) << np.uint64(RIGHT))
         | (has(places[DOWN], field) << np.uint64(DOWN))
         | (has(places[LEFT], field) << np.uint64(LEFT))
     )
-    return no_fields(), directions << DIRECTION_SHIFT
+    return directions << DIRECTION_SHIFT
 
 
-@njit
+@helper
 def choose_place(state: Any, action: int) -> bool:
     """Note a choice of stone or field (uint64); True when a direction makes the place complete."""
     if action < np.uint64(FIELDS):
@@ -99,19 +97,19 @@ def choose_place(state: Any, action: int) -> bool:
     return True
 
 
-@njit(forceinline=True)
+@inlined
 def chosen_direction(action: int) -> int:
     """The direction that an action chooses (uint64); of an illegal action any."""
     return (action - np.uint64(FIRST_DIRECTION)) & np.uint64(3)
 
 
-@njit(forceinline=True)
+@inlined
 def stone_to_lay(state: Any) -> int:
     """The stone that has been chosen (uint64); after an illegal action any."""
     return min(np.uint64(state.chosen_stone), np.uint64(NUM_STONES - 1))
 
 
-@njit
+@helper
 def lay_step(state: Any, action: int) -> int:
     """One of the three actions that lay a stone from the hand; the stone once it lies, before NO_STONE (uint64)."""
     if not choose_place(state, action):
@@ -123,7 +121,7 @@ def lay_step(state: Any, action: int) -> int:
     return stone
 
 
-@njit
+@helper
 def first_setup_places(state: Any) -> Any:
     """Where a player's first stone may lie: at the layout, with room for the second beside it (M7).
 
@@ -132,7 +130,7 @@ def first_setup_places(state: Any) -> Any:
     layout = layout_of(state)
     bare, rim = ~layout, neighbours(layout)
     none = no_fields()
-    if not any_field(layout):
+    if not any_bits(layout):
         return none, one_field(CENTRE), none, none
     above, below, left_of, right_of = down(bare), up(bare), right(bare), left(bare)
     room_above = down(bare & (above | left_of | right_of))
@@ -147,7 +145,15 @@ def first_setup_places(state: Any) -> Any:
     return down(upright), across, upright, right(across)
 
 
-@njit
+@helper
+def second_setup_places(state: Any) -> Any:
+    """Where a player's second stone may lie: beside the first (M7)."""
+    first_stone = popcount(np.uint64(state.setup_stones) - ONE)
+    bare = ~layout_of(state)
+    return find_places(bare, bare, neighbours(stone_fields(state, first_stone)))
+
+
+@helper
 def stone_places(state: Any) -> Any:
     """At the layout, not beside a stone with an own meeple; anywhere at the layout if there is no such (M11)."""
     layout = layout_of(state)
@@ -155,12 +161,12 @@ def stone_places(state: Any) -> Any:
     bare, rim = ~layout, neighbours(layout)
     allowed = bare & ~neighbours(own | other_halves(state, own))
     places = find_places(allowed, allowed, rim)
-    if not any_field(first_halves(places)):
+    if not any_bits(first_halves(places)):
         places = find_places(bare, bare, rim)
     return places
 
 
-@njit
+@helper
 def land_places(state: Any, stone: int) -> Any:
     """Where a stone, picked up, may be laid with what it carries (M21): M6 holds, its set of fields changes."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
@@ -183,13 +189,13 @@ def land_places(state: Any, stone: int) -> Any:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
     """The first halves from which the direction `same` would give the stone's old set of fields."""
     return (first & all_or_none(direction == same)) | (second & all_or_none(direction == opposite))
 
 
-@njit
+@helper
 def stones_to_land(state: Any) -> int:
     """The stones that may be picked up (M21): with a bare field beside them, and with a place to go to."""
     layout = layout_of(state)
@@ -198,7 +204,7 @@ def stones_to_land(state: Any) -> int:
     # Places that suit every stone: away from all meeples. A field of one at the layout serves all stones but
     # those that it touches, at most six such fields touch one stone: with seven, each stone finds a place.
     calm = bare & ~neighbours(all_meeples(state))
-    plenty = count(calm & neighbours(layout) & neighbours(calm)) > np.uint64(6)
+    plenty = count_bits(calm & neighbours(layout) & neighbours(calm)) > np.uint64(6)
     stones = ZERO
     for index in range(NUM_STONES):
         stone = np.uint64(index)
@@ -206,12 +212,28 @@ def stones_to_land(state: Any) -> int:
         is_open |= has(open_halves, second_field(state, stone))
         is_open &= np.uint64(state.direction[stone] != NOT_LAID)
         if not plenty and is_open:
-            is_open = np.uint64(any_field(first_halves(land_places(state, stone))))
+            is_open = np.uint64(any_bits(first_halves(land_places(state, stone))))
         stones |= is_open << stone
     return stones
 
 
-@njit(forceinline=True)
+@helper
+def place_actions(state: Any) -> Any:
+    """A stone has been chosen: the fields for its first half, or the directions from the chosen one."""
+    if state.phase == LAND:
+        places = land_places(state, np.uint64(state.chosen_stone))
+    elif state.phase == STONES:
+        places = stone_places(state)
+    elif state.setup_stones == 0:
+        places = first_setup_places(state)
+    else:
+        places = second_setup_places(state)
+    if state.chosen_field == NO_FIELD:
+        return first_halves(places), ZERO
+    return no_fields(), directions_from(places, np.uint64(state.chosen_field))
+
+
+@inlined
 def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
     """What stands on a stone's halves goes with them; old and new fields may overlap."""
     on_first, on_second = bit_at(words, old_first), bit_at(words, old_second)

@@ -29,6 +29,8 @@ from tabletop_envs.kernels import (
 from tabletop_envs.kernels.bits import (
     ONE,
     ZERO,
+    helper,
+    inlined,
     local_words,
     popcount,
     write_bytes,
@@ -51,13 +53,7 @@ from tabletop_envs.kernels.tuerme_board import (
     column_planes,
     row_planes,
 )
-from tabletop_envs.kernels.vectors import (
-    ENTRIES,
-    any_bits,
-    interleaved_first,
-    interleaved_last,
-    store,
-)
+from tabletop_envs.kernels.vectors import any_bits, shuffle, store
 
 MAX_PLAYERS = COLOURS = SYMBOLS = 4
 COPIES = 5
@@ -81,16 +77,19 @@ _HALF, _COLUMNS, _SQUARES = np.uint64(HALF), np.uint64(COLUMNS), np.uint64(SQUAR
 _PLANES, _STONES = np.uint64(COLUMNS + ROWS), np.uint64(NUM_STONES)
 _2, _3 = np.uint64(2), np.uint64(3)
 NO_CITY = np.uint64(CITIES)
+# The entries of two vectors in turn: the first eight of the sixteen, and the last.
+interleaved_first = shuffle(0, 8, 1, 9, 2, 10, 3, 11)
+interleaved_last = shuffle(4, 12, 5, 13, 6, 14, 7, 15)
 
 
-@njit(forceinline=True)
+@inlined
 def occupied_squares(state: Any, half: int) -> int:
     """The squares of a half with a stack."""
     colours = state.colours
     return colours[0, half] | colours[1, half] | colours[2, half] | colours[3, half]
 
 
-@njit(forceinline=True)
+@inlined
 def movable_stacks(state: Any, player: int, half: int) -> int:
     """The stacks of a half that a player (uint64) may move: the own and the neutral on streets (T4, T5, T9)."""
     own = state.colours[player, half]
@@ -140,7 +139,7 @@ def start(state: Any) -> None:
         state.scores[player] = 0
 
 
-@njit(forceinline=True)
+@inlined
 def boards_of(state: Any, half: int) -> Boards:
     """The boards of a half."""
     occupied = occupied_squares(state, half)
@@ -156,11 +155,11 @@ def boards_of(state: Any, half: int) -> Boards:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def write_planes(words: Any, plane: int, upper: Any, lower: Any) -> None:
     """Write eight planes, word by word from either half."""
     store(words, 2 * plane, interleaved_first(upper, lower))
-    store(words, 2 * plane + ENTRIES, interleaved_last(upper, lower))
+    store(words, 2 * plane + 8, interleaved_last(upper, lower))
 
 
 @njit
@@ -185,10 +184,10 @@ def legal_actions(state: Any, words: Any) -> None:
     moves = any_bits(
         first_upper | first_lower | last_upper | last_lower | by_row_upper | by_row_lower
     )
-    words[2 * (COLUMNS + ROWS)] = np.uint64(moves == ZERO)
+    words[2 * (COLUMNS + ROWS)] = np.uint64(not moves)
 
 
-@njit
+@helper
 def stones_on(state: Any, half: int, squares: int) -> int:
     """The sum of the heights of the stacks on some squares of a half."""
     return np.int16(
@@ -198,7 +197,7 @@ def stones_on(state: Any, half: int, squares: int) -> int:
     )
 
 
-@njit
+@helper
 def city_is_full(state: Any, city: int) -> bool:
     """Whether the lots of a city (uint64) end the game: all of one colour, or all full with that option (T11)."""
     half, lots = city >> _2, CITY[city & _3]
@@ -208,7 +207,7 @@ def city_is_full(state: Any, city: int) -> bool:
     return full
 
 
-@njit
+@helper
 def symbols_shown(state: Any, half: int, squares: int) -> int:
     """The symbols on some squares of a half: bit k for symbol k."""
     ones, twos = state.symbols[0, half], state.symbols[1, half]
@@ -220,7 +219,7 @@ def symbols_shown(state: Any, half: int, squares: int) -> int:
     )
 
 
-@njit
+@helper
 def lots_are_settled(state: Any) -> bool:
     """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
     upper, lower = occupied_squares(state, 0), occupied_squares(state, 1)
@@ -229,7 +228,7 @@ def lots_are_settled(state: Any) -> bool:
     return on_streets & vacant == ZERO
 
 
-@njit
+@helper
 def score(state: Any) -> None:
     """Write all players' scores (T13)."""
     for player in range(state.num_players):
@@ -242,7 +241,7 @@ def score(state: Any) -> None:
         state.scores[player] = stones
 
 
-@njit
+@helper
 def move(state: Any, plane: int, square: int) -> int:
     """Move the stack on a square (T5, T8); the city (uint64) in whose lots it then stands, or `NO_CITY`.
 
@@ -306,7 +305,7 @@ def step(state: Any, action: int) -> None:
     state.to_move = 0 if following >= state.num_players else following
 
 
-@njit(forceinline=True)
+@inlined
 def write_plane(observation: Any, plane: int, upper: int, lower: int) -> None:
     """Write a bitboard as plane number `plane`."""
     write_word(observation, plane * SQUARES, upper)

@@ -17,10 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from tabletop_envs.kernels.bits import ONE, ZERO, board
-from tabletop_envs.kernels.vectors import all_before, entries, load, shuffle
+from tabletop_envs.kernels.bits import ONE, ZERO, board, inlined
+from tabletop_envs.kernels.vectors import VectorType, all_before, constant, shuffle
 
 # T1, T2: dots are streets; a lot shows its symbol. Cities are numbered row by row.
 PLAN = """
@@ -85,19 +84,25 @@ class Rows(NamedTuple):
     right: Any
 
 
-# Vectors by distance: all ones at the distance 0, 1, 2.
-HERE, NEXT, NEXT_BUT_ONE = entries(-1), entries(0, -1), entries(0, 0, -1)
+def by_distance(*entries: Any) -> Any:
+    """A constant vector, called in compiled code: an entry for each distance 0 … 7, zeros where there is none."""
+    return constant(VectorType(8), *entries)
+
+
+# All ones at the distance 0, 1, 2.
+HERE, NEXT, NEXT_BUT_ONE = by_distance(-1), by_distance(0, -1), by_distance(0, 0, -1)
 # Along rows, at the distances 0 … 7 and 8 … 15: the shift, where a street lies so far ahead, where there is room
 # in the row. A shift by 63 leaves nothing: nobody walks 0 squares, or 14 and more.
-NEAR, FAR = entries(63, *range(1, 8)), entries(*range(8, 14), 63, 63)
-NEAR_STREETS = entries(0, *(STREETS >> d for d in NEAR[1:]))
-FAR_STREETS = entries(*(STREETS >> d for d in FAR[:6]))
-NEAR_ROOM, FAR_ROOM = entries(0, *ROOM[1:8]), entries(*ROOM[8:])
-# Along columns, at the distances 0 … 7.
-WITHIN = entries(63, 14, 28, 42, 63, 63, 63, 63)
-LEFT, RIGHT = entries(0, 42, 28, 14), entries(63, 0, 0, 0, 0, 14, 28, 42)
-UPPER_STREETS = entries(0, *(ahead(COLUMNS * rows)[0] for rows in range(1, 8)))
-LOWER_STREETS = entries(0, *(ahead(COLUMNS * rows)[1] for rows in range(1, 8)))
+NEAR, FAR = by_distance(63, *range(1, 8)), by_distance(*range(8, 14), 63, 63)
+NEAR_STREETS = by_distance(0, *(int(STREETS) >> d for d in range(1, 8)))
+FAR_STREETS = by_distance(*(int(STREETS) >> d for d in range(8, 14)))
+NEAR_ROOM, FAR_ROOM = by_distance(0, *ROOM[1:8]), by_distance(*ROOM[8:])
+# Along columns, at the distances 0 … 7; and for the next row alone.
+WITHIN = by_distance(63, 14, 28, 42, 63, 63, 63, 63)
+LEFT, RIGHT = by_distance(0, 42, 28, 14), by_distance(63, 0, 0, 0, 0, 14, 28, 42)
+UPPER_STREETS = by_distance(0, *(ahead(COLUMNS * rows)[0] for rows in range(1, 8)))
+LOWER_STREETS = by_distance(0, *(ahead(COLUMNS * rows)[1] for rows in range(1, 8)))
+UPPER_NEXT, LOWER_NEXT = (np.uint64(streets) for streets in ahead(COLUMNS))
 _HALF, _COLUMNS = np.uint64(HALF), np.uint64(COLUMNS)
 ONE_ROW = Rows(_COLUMNS, _HALF - _COLUMNS, ZERO)
 
@@ -129,7 +134,7 @@ class Boards(NamedTuple):
     low: Any  # stacks on streets of height 1 … 4
 
 
-@njit(forceinline=True)
+@inlined
 def seen_ahead(here: Boards, squares: Any) -> Boards:
     """The boards shifted so that a square shows what lies `squares` ahead in the same half."""
     return Boards(
@@ -143,7 +148,7 @@ def seen_ahead(here: Boards, squares: Any) -> Boards:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def seen_below(upper: Boards, lower: Boards, rows: Rows) -> Boards:
     """The boards shifted so that a square of the upper half shows what lies some rows further down."""
     within, left, right = rows
@@ -158,7 +163,7 @@ def seen_below(upper: Boards, lower: Boards, rows: Rows) -> Boards:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def moved_down(upper: Any, lower: Any, rows: Rows) -> Any:
     """Both halves of a board moved down by rows: the inverse of `seen_below`."""
     within, left, right = rows
@@ -176,7 +181,7 @@ class Meeting(NamedTuple):
     enters_back: Any  # this square is, for a stack there
 
 
-@njit(forceinline=True)
+@inlined
 def meet(here: Boards, ahead: Boards, before: Any, after: Any, streets: Any) -> Meeting:
     """T7 for each distance.
 
@@ -198,25 +203,25 @@ def meet(here: Boards, ahead: Boards, before: Any, after: Any, streets: Any) -> 
     )
 
 
-@njit(forceinline=True)
+@inlined
 def walked(passes: Any) -> Any:
     """The walks that get to each distance, from those that go on over the squares at each."""
-    return all_before(passes | load(HERE))
+    return all_before(passes | HERE())
 
 
-@njit(forceinline=True)
+@inlined
 def short_way(jump: int) -> Any:
     """Where empty squares and lots are entered without `slide`: beside the start, or beyond a stack to jump there."""
-    return load(NEXT) | (load(NEXT_BUT_ONE) & jump)
+    return NEXT() | (NEXT_BUT_ONE() & jump)
 
 
-@njit(forceinline=True)
+@inlined
 def selected(mask: int, chosen: Any, others: Any) -> Any:
     """The bits of `mask` from `chosen`, the other ones from `others`."""
     return (chosen & mask) | (others & ~mask)
 
 
-@njit(forceinline=True)
+@inlined
 def row_moves(here: Boards, slide: bool) -> Any:
     """The moves of all stacks of a half along rows: the squares moved from, for 0 … 7 and 8 … 15 columns to the right.
 
@@ -224,10 +229,10 @@ def row_moves(here: Boards, slide: bool) -> Any:
     """
     beside = seen_ahead(here, ONE)
     # The distances 1 … 7.
-    near = load(NEAR)
+    near = NEAR()
     ahead = seen_ahead(here, near)
-    before, after = one_less(ahead.empty, load(NEXT)), beside.empty | load(NEXT)
-    meeting = meet(here, ahead, before, after, load(NEAR_STREETS))
+    before, after = one_less(ahead.empty, NEXT()), beside.empty | NEXT()
+    meeting = meet(here, ahead, before, after, NEAR_STREETS())
     walk = walked(meeting.passes)
     if slide:
         way, way_back = walk, walked(meeting.passes_back << near)
@@ -235,19 +240,19 @@ def row_moves(here: Boards, slide: bool) -> Any:
         next_to = meet(here, beside, ALL, ALL, STREETS >> ONE)
         way = short_way(next_to.passes & ~beside.empty)
         way_back = short_way((next_to.passes_back & ~here.empty) << ONE)
-    room = load(NEAR_ROOM)
+    room = NEAR_ROOM()
     right = ((meeting.joins & walk) | (meeting.enters & way)) & room
     left = ((meeting.joins_back & walk & room) << near) | (
         ((meeting.enters_back & room) << near) & way_back
     )
     # The distances 8 … 13.
-    far = load(FAR)
+    far = FAR()
     ahead_far = seen_ahead(here, far)
     meeting_far = meet(
-        here, ahead_far, one_less_far(ahead.empty, ahead_far.empty), beside.empty, load(FAR_STREETS)
+        here, ahead_far, one_less_far(ahead.empty, ahead_far.empty), beside.empty, FAR_STREETS()
     )
     walk_far = all_before(meeting_far.passes) & last(walk & meeting.passes, walk)
-    room = load(FAR_ROOM)
+    room = FAR_ROOM()
     right_far = meeting_far.joins & walk_far & room
     left_far = (meeting_far.joins_back & walk_far & room) << far
     if slide:
@@ -260,7 +265,7 @@ def row_moves(here: Boards, slide: bool) -> Any:
     return right | negated_low(left, left_far), right_far | negated_high(left, left_far)
 
 
-@njit(forceinline=True)
+@inlined
 def row_planes(here: Boards, slide: bool) -> Any:
     """The same moves for each column moved to: 0 … 7 and 8 … 15 (of which 14 and 15 do not exist).
 
@@ -282,32 +287,32 @@ def row_planes(here: Boards, slide: bool) -> Any:
     return selected(COLUMNS_8, high, low), selected(COLUMNS_8, low, high)
 
 
-@njit(forceinline=True)
+@inlined
 def plus_rows(moves: Any) -> Any:
     """Each bit moved up the vector by its own square's row within the half."""
     moves = selected(ROWS_1, plus_1(moves, moves), moves)
     return selected(ROWS_2, plus_2(moves, moves), moves)
 
 
-@njit(forceinline=True)
+@inlined
 def column_planes(upper: Boards, lower: Boards, slide: bool) -> Any:
     """The moves of all stacks along columns: the squares moved from in either half, for the rows 0 … 7."""
-    rows = Rows(load(WITHIN), load(LEFT), load(RIGHT))
+    rows = Rows(WITHIN(), LEFT(), RIGHT())
     beside_upper, beside_lower = seen_below(upper, lower, ONE_ROW), seen_ahead(lower, _COLUMNS)
     ahead_upper, ahead_lower = seen_below(upper, lower, rows), seen_ahead(lower, rows.within)
     meeting_upper = meet(
         upper,
         ahead_upper,
-        one_less(ahead_upper.empty, load(NEXT)),
-        beside_upper.empty | load(NEXT),
-        load(UPPER_STREETS),
+        one_less(ahead_upper.empty, NEXT()),
+        beside_upper.empty | NEXT(),
+        UPPER_STREETS(),
     )
     meeting_lower = meet(
         lower,
         ahead_lower,
-        one_less(ahead_lower.empty, load(NEXT)),
-        beside_lower.empty | load(NEXT),
-        load(LOWER_STREETS),
+        one_less(ahead_lower.empty, NEXT()),
+        beside_lower.empty | NEXT(),
+        LOWER_STREETS(),
     )
     walk_upper, walk_lower = walked(meeting_upper.passes), walked(meeting_lower.passes)
     if slide:
@@ -317,8 +322,8 @@ def column_planes(upper: Boards, lower: Boards, slide: bool) -> Any:
         way_upper, way_lower = walk_upper, walk_lower
         way_back_upper, way_back_lower = walked(back_upper), walked(back_lower)
     else:
-        next_upper = meet(upper, beside_upper, ALL, ALL, UPPER_STREETS[1])
-        next_lower = meet(lower, beside_lower, ALL, ALL, LOWER_STREETS[1])
+        next_upper = meet(upper, beside_upper, ALL, ALL, UPPER_NEXT)
+        next_lower = meet(lower, beside_lower, ALL, ALL, LOWER_NEXT)
         way_upper = short_way(next_upper.passes & ~beside_upper.empty)
         way_lower = short_way(next_lower.passes & ~beside_lower.empty)
         jump_upper, jump_lower = moved_down(
