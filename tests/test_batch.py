@@ -9,7 +9,15 @@ import pytest
 
 import tabletop_envs
 from tabletop_envs import registry
+from tabletop_envs.envs import batch as batch_module
 from tests.games import each_case, each_game, legal_actions, over, raw_env
+
+
+@pytest.fixture(autouse=True)
+def threads_for_small_batches(monkeypatch):
+    """Let small batches use threads, too: here it is their results that count."""
+    monkeypatch.setattr(batch_module, "MIN_LANES_PER_THREAD", 100)
+
 
 ARRAYS = (
     "observation",
@@ -181,6 +189,15 @@ def test_sampling_draws_every_legal_action_equally_often(name):
     # Chi-squared with len(legal) − 1 degrees of freedom: mean k, standard deviation √(2k); six of these.
     freedom = len(legal) - 1
     assert statistic < freedom + 6 * np.sqrt(2 * freedom)
+
+
+def test_threads_are_used_where_they_are_worth_it(monkeypatch):
+    assert len(make("kirche", 600, num_threads=2)._parts) == 2
+    assert len(make("kirche", 600, num_threads=8)._parts) == 6
+    monkeypatch.undo()
+    assert len(make("kirche", 600, num_threads=2)._parts) == 1
+    assert len(make("kirche", 600, num_threads=2)._rollout_parts) == 2
+    assert len(make("kirche", 5000, num_threads=2)._parts) == 2
 
 
 @each_game
