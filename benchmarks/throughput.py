@@ -47,7 +47,6 @@ from benchmarks.works import (
     rollout_work,
 )
 from tabletop_envs import registry
-from tabletop_envs.envs.batch import MIN_LANES_PER_THREAD
 
 YARDSTICK = "connect_four"
 LANES = (1, 64, 1024, 8192)
@@ -62,12 +61,12 @@ BENCHMARKS = ("rollout", "batch", "aec", "start")
 def batch_works(
     what: str, games: list[str], lanes: list[int], threads: list[int]
 ) -> dict[Case, Work]:
-    """The works of `what` ("rollout" or "batch"); more threads than one only where the lanes go to several."""
+    """The works of `what` ("rollout" or "batch"); not more threads than lanes."""
     make_work: Callable[[Any], Work] = rollout_work if what == "rollout" else batch_work
     works = {}
     for count in lanes:
         for workers in threads:
-            if workers > 1 and count < MIN_LANES_PER_THREAD * workers:
+            if workers > count:
                 continue
             for game in games:
                 batch = make_lanes(game, count, num_threads=workers)

@@ -16,7 +16,7 @@ from tests.games import each_case, each_game, legal_actions, over, raw_env
 @pytest.fixture(autouse=True)
 def threads_for_small_batches(monkeypatch):
     """Let small batches use threads, too: here it is their results that count."""
-    monkeypatch.setattr(batch_module, "MIN_LANES_PER_THREAD", 100)
+    monkeypatch.setattr(batch_module, "MIN_BYTES_PER_THREAD", 100_000)
 
 
 ARRAYS = (
@@ -193,11 +193,11 @@ def test_sampling_draws_every_legal_action_equally_often(name):
 
 def test_threads_are_used_where_they_are_worth_it(monkeypatch):
     assert len(make("kirche", 600, num_threads=2)._parts) == 2
-    assert len(make("kirche", 600, num_threads=8)._parts) == 6
+    assert len(make("kirche", 600, num_threads=64)._parts) == 10
     monkeypatch.undo()
     assert len(make("kirche", 600, num_threads=2)._parts) == 1
     assert len(make("kirche", 600, num_threads=2)._rollout_parts) == 2
-    assert len(make("kirche", 5000, num_threads=2)._parts) == 2
+    assert len(make("kirche", 20_000, num_threads=2)._parts) == 2
 
 
 @each_game

@@ -58,7 +58,7 @@ def test_throughput_of_every_game(
     game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines, saved = tmp_path / "figures.jsonl", tmp_path / "saved.jsonl"
-    what = [game, *QUICK, "--only", "rollout", "batch", "aec", "--lanes", "1", "4096"]
+    what = [game, *QUICK, "--only", "rollout", "batch", "aec", "--lanes", "1", "64"]
     assert throughput.main([*what, "--json", str(lines), "--save", str(saved)]) == 0
     shown = capsys.readouterr().out
     assert all(title in shown for title in ("rollout, random", "batch, obs", "aec, a plain loop"))
@@ -67,8 +67,8 @@ def test_throughput_of_every_game(
     assert {
         (one["what"], one["lanes"], one["threads"]) for one in figures if one["game"] == game
     } == {
-        *(("rollout", *size) for size in ((1, 1), (4096, 1), (4096, 2))),
-        *(("batch", *size) for size in ((1, 1), (4096, 1), (4096, 2))),
+        *(("rollout", *size) for size in ((1, 1), (64, 1), (64, 2))),
+        *(("batch", *size) for size in ((1, 1), (64, 1), (64, 2))),
         ("aec", 1, 1),
     }
     assert all(one["median"] > 0 and len(one["values"]) == 2 for one in figures)

@@ -16,9 +16,10 @@ from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, parse_see
 from tabletop_envs.kernels import engine
 
 MAX_THREADS = 1024
-# Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up): measured, two
-# threads are the faster from some 4,000 lanes on. Smaller batches stay in the calling thread.
-MIN_LANES_PER_THREAD = 2048
+# Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
+# worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
+# meeples. Smaller batches stay in the calling thread.
+MIN_BYTES_PER_THREAD = 2**24
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ class BatchEnv:
             self._packed_parts,
         )
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
-        self._parts = _cut(lanes, min(self.num_threads, lanes // MIN_LANES_PER_THREAD))
+        row = game.kernel.observation_size + self.num_actions
+        self._parts = _cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
         self._rollout_parts = _cut(lanes, min(self.num_threads, lanes))
         self._pool: ThreadPoolExecutor | None = None
         self._seed_lanes(secrets.randbits(64) if seed is None else seed)
