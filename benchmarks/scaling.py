@@ -31,7 +31,7 @@ from benchmarks.works import OURS, batch_work, find_game, make_lanes
 from tabletop_envs import registry
 
 LANES = tuple(4**power for power in range(9))  # 1 … 65,536
-THREAD_LANES = 8192
+THREAD_LANES = 32_768
 LENGTH_LANES = 1024
 # Shares of a game's own max_plies.
 LENGTHS = (0.05, 0.1, 0.25, 0.5, 1.0)
