@@ -102,21 +102,20 @@ def test_a_lane_equals_the_environment_action_for_action(name, options):
 
 @each_case
 def test_batch_size_and_threads_change_nothing(name, options):
-    steps = 120
-    sizes = {(1, 1): None, (7, 1): None, (1024, 1): None, (1024, 2): None, (1000, 3): None}
-    for lanes, threads in sizes:
-        batch = make(name, lanes, seed=21, num_threads=threads, **options)
-        seen = []
-        for _ in range(steps):
+    widest, *others = (
+        make(name, lanes, seed=21, num_threads=threads, **options)
+        for lanes, threads in ((1024, 1), (1024, 2), (1000, 3), (7, 1), (1, 1))
+    )
+    assert [len(batch._parts) for batch in (widest, *others)] == [1, 2, 3, 1, 1]
+    for _ in range(120):
+        for batch in (widest, *others):
             batch.step(batch.sample_actions())
-            seen.append(contents(batch))
-        sizes[lanes, threads] = seen
-        batch.close()
-    widest = sizes[1024, 1]
-    for (lanes, _), seen in sizes.items():
-        for one, other in zip(seen, widest, strict=True):
+        for batch in others:
             for array in ARRAYS:
-                assert np.array_equal(one[array], other[array][:lanes]), array
+                lanes = getattr(widest, array)[: batch.num_envs]
+                assert np.array_equal(getattr(batch, array), lanes), array
+    for batch in others:
+        batch.close()
 
 
 @each_case
