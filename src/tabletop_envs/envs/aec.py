@@ -105,7 +105,6 @@ class TabletopEnv(AECEnv):
         self._started = False
         self._offender: int | None = None
         self._states = game.new_states(1, self.options)
-        self._sampler = np.zeros(1, np.uint64)
         self._legal = engine.new_legal(game.kernel)
         self._result = np.zeros(3 + players, np.int64)
         self._scratch = np.zeros(game.kernel.observation_size, np.int8)
@@ -171,7 +170,8 @@ class TabletopEnv(AECEnv):
         self._begin(engine.START)
 
     def _seed(self, seed: int) -> None:
-        engine.seed_lanes(self._states, self._sampler, np.array([seed], np.uint64))
+        # The sampler of random actions is for batches: here nobody asks for it.
+        engine.seed_lanes(self._states, np.zeros(1, np.uint64), np.array([seed], np.uint64))
 
     def _advance(self, command: int, action: int = 0) -> bool:
         return bool(engine.advance_one(self._states, self._legal, command, action, self._result))
@@ -432,7 +432,7 @@ class TabletopEnv(AECEnv):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None
-        for name in ("_states", "_sampler", "_legal", "_result", "_scratch", "agents"):
+        for name in ("_states", "_legal", "_result", "_scratch", "agents"):
             setattr(twin, name, self.__dict__[name].copy())
         for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
             setattr(twin, name, dict(self.__dict__[name]))
