@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, parse_seed
+from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, State, parse_seed
 from tabletop_envs.kernels import engine
 
 MAX_THREADS = 1024
@@ -326,6 +326,11 @@ class BatchEnv:
         return {**self.__dict__, "_pool": None}
 
     # Looking
+
+    @property
+    def states(self) -> State:
+        """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
+        return self._states
 
     @property
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)

@@ -184,8 +184,8 @@ class Game(ABC):
         return states
 
     def deal_hidden(self, states: State, player: int, generator: int) -> None:
-        """Deal anew in `states[0]` what a player cannot see (here nothing); chance goes on from `generator` (uint64)."""
-        states["rng"] = generator
+        """Deal anew in `states[0]` what a player cannot see; chance goes on from `generator` (uint64)."""
+        engine.deal_hidden_one(states, player, np.uint64(generator))
 
     # Positions as data
 

@@ -201,13 +201,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.envs.meeples_checks import LAST_ROUND, STONES, fields_of
-from tabletop_envs.kernels import engine
+from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import meeples as kernel
 from tabletop_envs.kernels.meeples_state import (
     BLOCKS,
@@ -220,18 +218,12 @@ from tabletop_envs.kernels.meeples_state import (
     SETUP,
     SIDESTEP,
     TELEPORT,
-    deal_hidden,
 )
 from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
 from tabletop_envs.kernels.meeples_table import SIDE
 
 DIRECTIONS = ("up", "right", "down", "left")
 PASS_NAMES = {MEEPLES: "end turn", SIDESTEP: "decline"}
-
-
-@engine.entry
-def _deal_hidden(states: Any, player: int, generator: int) -> None:
-    deal_hidden(states[0], player, generator)
 
 
 class Meeples(Game):
@@ -285,10 +277,6 @@ class Meeples(Game):
         shown = states.copy()
         shown["open_hands"] = True
         return shown
-
-    def deal_hidden(self, states: State, player: int, generator: int) -> None:
-        """Deal anew in `states[0]` what a player cannot see, and let chance go on from `generator` (uint64)."""
-        _deal_hidden(states, player, np.uint64(generator))
 
     def position(self, state: Any) -> Snapshot:
         return meeples_snapshot.write(state)
@@ -349,3 +337,8 @@ def env(**options: Any) -> TabletopEnv:
 def raw_env(**options: Any) -> TabletopEnv:
     """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
     return TabletopEnv(GAME, **options)
+
+
+def parallel_env(**options: Any) -> TabletopParallelEnv:
+    """The turn-based parallel environment, in which an illegal action loses (`TabletopParallelEnv` has the arguments)."""
+    return TabletopParallelEnv(GAME, **{"on_illegal": "lose", **options})

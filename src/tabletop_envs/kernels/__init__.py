@@ -29,6 +29,9 @@ word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes 
   `status` and `scores` up to date. The result of an illegal action is undefined, but never out of bounds.
 - `observe(state, player, observation)`: write what `player` sees into `observation`
   (`int8[observation_size]`, contiguous), every entry of it, whether the game runs or is over.
+- `deal_hidden(state, player, generator)`, only in games that hide something: deal anew what `player` cannot see, at random among
+  all that agrees with what the player has seen, and let chance go on from `generator` (uint64). Elsewhere the engine
+  sets the generator alone.
 
 Arrows point one way: kernels know nothing of environments, seeds or spaces.
 """
@@ -74,8 +77,11 @@ class Kernel:
 
 
 @functools.cache
-def _digest(*files: str) -> str:
-    """A short digest of the source of this package's kernels and of the given files."""
+def code_digest(*files: str) -> str:
+    """A short digest of the source of this package's kernels and of the given files (`__file__` of other compiled code).
+
+    As the title of a field it makes a dtype, and so the key of Numba's on-disk cache, change with the code.
+    """
     digest = hashlib.blake2b(digest_size=8)
     for file in (*sorted(str(path) for path in Path(__file__).parent.glob("*.py")), *files):
         digest.update(Path(file).read_bytes())
@@ -95,7 +101,7 @@ def state_dtype(
         *fields: What `numpy.dtype` takes: (name, dtype) or (name, dtype, shape).
         code: The file of a kernel outside this package (`__file__`), for the digest.
     """
-    title = f"code {_digest(*([code] if code else []))}"
+    title = f"code {code_digest(*([code] if code else []))}"
     (rng_name, rng_dtype), *common = COMMON_FIELDS
     return np.dtype(
         [
@@ -132,6 +138,11 @@ def observe(state: Any, player: int, observation: Any) -> None:
     _unregistered("observe")
 
 
+def deal_hidden(state: Any, player: int, generator: int) -> None:
+    """Deal anew what `player` cannot see, and all chance to come (see the contract above)."""
+    _unregistered("deal_hidden")
+
+
 def num_actions(state: Any) -> int:
     """The size of the action space, a constant of the game."""
     return int(_unregistered("num_actions"))
@@ -147,6 +158,10 @@ def observation_size(state: Any) -> int:
     return int(_unregistered("observation_size"))
 
 
+def _deal_chance(state: Any, player: int, generator: int) -> None:
+    state.rng = generator
+
+
 def register(
     kernel: Kernel,
     *,
@@ -154,6 +169,7 @@ def register(
     legal_actions_function: Any,
     step_function: Any,
     observe_function: Any,
+    deal_hidden_function: Any = None,
 ) -> Kernel:
     """Make the generic functions work on records of the dtype `kernel.state`; returns `kernel`.
 
@@ -174,6 +190,7 @@ def register(
     resolve(legal_actions, legal_actions_function.py_func)
     resolve(step, step_function.py_func)
     resolve(observe, observe_function.py_func)
+    resolve(deal_hidden, deal_hidden_function or _deal_chance)
     actions, bits, size = kernel.num_actions, kernel.word_bits, kernel.observation_size
     resolve(num_actions, lambda state: actions)
     resolve(word_bits, lambda state: bits)

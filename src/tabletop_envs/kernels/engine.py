@@ -24,6 +24,7 @@ from tabletop_envs.kernels import (
     TERMINATED,
     TRUNCATED,
     Kernel,
+    deal_hidden,
     legal_actions,
     num_actions,
     observation_size,
@@ -170,6 +171,18 @@ def top_score(state: Any) -> int:
     return top
 
 
+@njit(forceinline=True)
+def write_rewards(state: Any, rewards: Any) -> None:
+    """Write every player's reward as the game stands: zero while it runs."""
+    for player in range(state.num_players):
+        rewards[player] = 0.0
+    if state.status != RUNNING:
+        count, top = sharers(state), top_score(state)
+        for player in range(state.num_players):
+            behind = 0 if state.scores[player] == top else 1
+            rewards[player] = REWARDS[state.num_players, count, behind]
+
+
 @entry
 def advance_one(states: Any, words: Any, command: int, action: int, result: Any) -> bool:
     """Start a game in `states[0]`, play `action` in it, or show it as it stands (`command`: START, PLAY, SHOW).
@@ -198,6 +211,47 @@ def advance_one(states: Any, words: Any, command: int, action: int, result: Any)
 
 
 @entry
+def advance_some(
+    states: Any, legal: Any, lanes: Any, command: int, actions: Any, rewards: Any
+) -> None:
+    """START a game, PLAY one legal action, or SHOW it as it stands, in each of the lanes in `lanes` (int64).
+
+    Afterwards those lanes' rows of `legal` hold the legal actions (none once a game is over) and those of `rewards`
+    (float32 or float64) every player's reward. Nothing is checked, and no game is started anew at its end.
+    """
+    for lane in lanes:
+        state = states[lane]
+        if command == PLAY:
+            step(state, actions[lane])
+        elif command == START:
+            start(state)
+        if state.status == RUNNING:
+            legal_actions(state, legal[lane])
+        else:
+            legal[lane][:] = ZERO
+        write_rewards(state, rewards[lane])
+
+
+@entry
+def look_some(
+    states: Any, legal: Any, lanes: Any, players: Any, observation: Any, mask: Any
+) -> None:
+    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `look_one`, in rows."""
+    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
+    for lane in lanes:
+        state = states[lane]
+        observe(state, players[lane], scratch[: observation_size(state)])
+        for index in range(observation.shape[1]):
+            observation[lane, index] = scratch[index]
+        if state.status != RUNNING:
+            mask[lane][:] = 1
+        elif state.to_move != players[lane]:
+            mask[lane][:] = 0
+        else:
+            write_mask(state, legal[lane], mask[lane])
+
+
+@entry
 def look_one(
     states: Any, words: Any, player: int, scratch: Any, observation: Any, mask: Any
 ) -> None:
@@ -218,6 +272,12 @@ def look_one(
             mask[:] = 0
         else:
             write_mask(state, words, mask)
+
+
+@entry
+def deal_hidden_one(states: Any, player: int, generator: int) -> None:
+    """Deal anew in `states[0]` what `player` cannot see; chance goes on from `generator` (uint64)."""
+    deal_hidden(states[0], player, generator)
 
 
 @entry
@@ -298,18 +358,13 @@ def advance_lanes(
             step(state, actions[lane])
         elif command == START:
             start(state)
-        over = state.status != RUNNING
         terminated[lane] = state.status == TERMINATED
         truncated[lane] = state.status == TRUNCATED
         episode_length[lane] = state.ply
         for player in range(state.num_players):
             scores[lane, player] = state.scores[player]
-            rewards[lane, player] = 0.0
-        if over:
-            count, top = sharers(state), top_score(state)
-            for player in range(state.num_players):
-                behind = 0 if state.scores[player] == top else 1
-                rewards[lane, player] = REWARDS[state.num_players, count, behind]
+        write_rewards(state, rewards[lane])
+        if state.status != RUNNING:
             start(state)
         legal_actions(state, legal[lane])
         show(state, legal[lane], mask[lane], observation[lane], parts, scratch)
@@ -324,6 +379,14 @@ def sample_lanes(
     """Draw a uniformly random legal action for each lane into `actions` (int64)."""
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for lane in range(first, last):
+        samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
+
+
+@entry
+def sample_some(states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any) -> None:
+    """Draw a uniformly random legal action for each of the lanes in `lanes` (int64) into its place in `actions`."""
+    counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
+    for lane in lanes:
         samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
 
 

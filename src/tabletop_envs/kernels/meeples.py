@@ -48,6 +48,7 @@ from tabletop_envs.kernels.meeples_state import (
     UNLIMITED,
     all_meeples,
     all_or_none,
+    deal_hidden,
     dice_in_pool,
     empty_fields,
     fields_of_value,
@@ -548,4 +549,5 @@ KERNEL = register(
     legal_actions_function=legal_actions,
     step_function=step,
     observe_function=observe,
+    deal_hidden_function=deal_hidden,
 )
