@@ -9,35 +9,38 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import error, logger, spaces
+from gymnasium import error, spaces
 from pettingzoo import AECEnv
 
 from tabletop_envs import registry
+from tabletop_envs.envs.drawing import RENDER_MODES, Drawing
 from tabletop_envs.envs.game import (
     Game,
     ObservationPart,
     Snapshot,
+    State,
     parse_seed,
     rewards_of_illegal,
     rewards_of_scores,
 )
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
 
-RENDER_MODES = ("ansi",)
 MASK_PLACES = ("observation", "info")
 ON_ILLEGAL = ("raise", "lose")
 _NO_MASK = np.empty(0, np.int8)
 _NO_OBSERVATION = np.empty(0, np.float32)
 
 
-class TabletopEnv(AECEnv):
+class TabletopEnv(Drawing, AECEnv):
     """A game as an AEC environment (`pettingzoo.AECEnv`).
 
     Made by a game's `env` and `raw_env`; the game's module has the manual. Agents are `player_0`, `player_1`, ….
 
     Args:
         game: What is particular to the game.
-        render_mode: None or `"ansi"` (`render()` returns a string).
+        render_mode: None, `"ansi"` (`render()` returns a string), `"rgb_array"` (an array `uint8[height, width, 3]` of the
+            same shape at every call) or `"human"` (a window, drawn at every `reset` and `step`, at most
+            `metadata["render_fps"]` times a second).
         mask_in: `"observation"`: observations are `Dict(observation, action_mask)`; `"info"`: they are the flat
             `Box` alone, and the mask is in `infos[agent]["action_mask"]`.
         obs_key: The name of the first key of the `Dict`.
@@ -68,8 +71,8 @@ class TabletopEnv(AECEnv):
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(
-                f"option render_mode={render_mode!r} is impossible: this version draws "
-                f"{', '.join(map(repr, RENDER_MODES))} and None"
+                f"option render_mode={render_mode!r} is impossible: "
+                f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
             )
         _require_choice("mask_in", mask_in, MASK_PLACES)
         _require_choice("on_illegal", on_illegal, ON_ILLEGAL)
@@ -82,7 +85,7 @@ class TabletopEnv(AECEnv):
         self.mask_in = mask_in
         self.obs_key = obs_key
         self.on_illegal = on_illegal
-        self.metadata = {
+        self.metadata: dict[str, Any] = {
             "name": registry.module_name(game.name),
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
@@ -104,6 +107,8 @@ class TabletopEnv(AECEnv):
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._started = False
         self._offender: int | None = None
+        self._before = None
+        self._window = None
         self._states = game.new_states(1, self.options)
         self._legal = engine.new_legal(game.kernel)
         self._result = np.zeros(3 + players, np.int64)
@@ -168,6 +173,8 @@ class TabletopEnv(AECEnv):
             self._seed(secrets.randbits(64))
         self._offender = None
         self._begin(engine.START)
+        if self.render_mode == "human":
+            self.render()
 
     def _seed(self, seed: int) -> None:
         # The sampler of random actions is for batches: here nobody asks for it.
@@ -179,6 +186,7 @@ class TabletopEnv(AECEnv):
     def _begin(self, command: int) -> None:
         """Start a game or show a restored one, and make everything that PettingZoo shows fit it."""
         self._started = True
+        self._before = None
         self.agents = self.possible_agents[:]
         self._skip_agent_selection = None
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -207,9 +215,11 @@ class TabletopEnv(AECEnv):
             self._was_dead_step(action)
             return
         number = self._parse_action(action)
+        before = self._states.tobytes()
         if not self._advance(engine.PLAY, number):
             self._play_illegal(number)
             return
+        self._before = before
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict.fromkeys(self.agents, 0.0)
         status, to_move, ply, *scores = self._result.tolist()
@@ -218,6 +228,8 @@ class TabletopEnv(AECEnv):
             self._finish(status, scores)
             self._accumulate_rewards()
         self._inform(ply, scores)
+        if self.render_mode == "human":
+            self.render()
 
     def _parse_action(self, action: Any) -> int:
         try:
@@ -249,6 +261,8 @@ class TabletopEnv(AECEnv):
         self._finish(TERMINATED, scores)
         self._accumulate_rewards()
         self._inform(ply, scores)
+        if self.render_mode == "human":
+            self.render()
 
     def _finish(self, status: int, scores: list[int]) -> None:
         """Write the end of the game: rewards, terminations or truncations."""
@@ -345,23 +359,6 @@ class TabletopEnv(AECEnv):
         hint = f"; the nearest is {close[0]!r}" if close else ""
         raise ValueError(f"no legal action is called {text!r}{hint}")
 
-    def render(self, viewer: str | None = None, colour: bool = False) -> str | None:
-        """The position as text with `render_mode="ansi"`; without a render mode a warning and None.
-
-        Args:
-            viewer: The agent for whose eyes it is; None: a spectator, who sees everything.
-            colour: Whether to use the terminal's colours.
-        """
-        player = None if viewer is None else self._player(viewer)
-        self._require_started()
-        if self.render_mode is None:
-            logger.warn("render() was called without a render_mode: make the environment with one")
-            return None
-        return self.game.text(self.snapshot(), player, colour)
-
-    def close(self) -> None:
-        """Release what rendering holds; any number of times."""
-
     # Positions and copies
 
     def snapshot(self) -> Snapshot:
@@ -428,6 +425,15 @@ class TabletopEnv(AECEnv):
             twin._inform(ply, scores)  # masks in infos are those of the copy, too
         return twin
 
+    def lane(self) -> tuple[State, npt.NDArray[np.uint64]]:
+        """The game as the engine keeps it, for game agents and search: not to be written to.
+
+        Returns:
+            The state, an array of one record, and the set of legal actions as one row of `uint64` words (none once the game is over).
+        """
+        self._require_started()
+        return self._states, self._legal[np.newaxis]
+
     def _twin(self) -> TabletopEnv:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
@@ -436,6 +442,10 @@ class TabletopEnv(AECEnv):
             setattr(twin, name, self.__dict__[name].copy())
         for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
             setattr(twin, name, dict(self.__dict__[name]))
+        # A search through copies must not show them on the screen.
+        twin._window = None
+        if twin.render_mode == "human":
+            twin.render_mode = None
         twin.infos = {agent: dict(info) for agent, info in self.infos.items()}
         twin.options = dict(self.options)
         twin.metadata = copy.deepcopy(self.metadata)

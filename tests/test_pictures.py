@@ -1,0 +1,38 @@
+"""The pictures in docs/pictures are those that docs/make_pictures.py makes now."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tests.games import GAMES, each_game
+
+SCRIPT = Path(__file__).parent.parent / "docs" / "make_pictures.py"
+
+
+@pytest.fixture(scope="module")
+def script():
+    """The script as a module."""
+    specification = importlib.util.spec_from_file_location("make_pictures", SCRIPT)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@each_game
+def test_the_pictures_are_up_to_date(name, script):
+    for file, picture in script.pictures(name).items():
+        kept = (script.FOLDER / file).read_text(encoding="utf-8")
+        assert kept == picture, f"{file} is stale: run python docs/make_pictures.py"
+
+
+def test_there_is_no_other_picture(script):
+    expected = {
+        f"{name}-{stage}-{theme}.svg"
+        for name in GAMES
+        for stage in script.STAGES
+        for theme in ("light", "dark")
+    }
+    assert {file.name for file in script.FOLDER.iterdir()} == expected
