@@ -142,6 +142,7 @@ from tabletop_envs.envs.game import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (
@@ -379,3 +380,8 @@ def env(**options: Any) -> TabletopEnv:
 def raw_env(**options: Any) -> TabletopEnv:
     """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
     return TabletopEnv(GAME, **options)
+
+
+def parallel_env(**options: Any) -> TabletopParallelEnv:
+    """The turn-based parallel environment, in which an illegal action loses (`TabletopParallelEnv` has the arguments)."""
+    return TabletopParallelEnv(GAME, **{"on_illegal": "lose", **options})
