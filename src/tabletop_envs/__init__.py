@@ -1,10 +1,11 @@
 """Three board games as environments for training agents: kirche, tuerme and meeples.
 
 - `tabletop_envs.kirche_v0.env()` and so on: PettingZoo AEC environments.
+- `gymnasium.make("tabletop_envs/Kirche-v0")` and `gymnasium.make_vec(…)`: one learner against opponents.
 - `tabletop_envs.make_batch("kirche-v0", 1024)`: many games at once in compiled code.
 - `tabletop_envs.kernels`: the rules, callable from a user's own `@njit` code.
 
-Importing this package puts the games into the registries of PettingZoo; it imports neither Numba nor a
+Importing this package puts the games into the registries of PettingZoo and Gymnasium; it imports neither Numba nor a
 graphics library, and compiles nothing.
 """
 
@@ -62,3 +63,4 @@ def make_batch(
 
 
 registry.register_aec()
+registry.register_gym()

@@ -37,13 +37,18 @@ def aec_id(name: str) -> str:
     return f"tabletop_envs/{batch_id(name)}"
 
 
+def gym_id(name: str) -> str:
+    """The id of a game in Gymnasium's registry, such as `tabletop_envs/Kirche-v0`."""
+    return f"tabletop_envs/{batch_id(name).capitalize()}"
+
+
 def find_name(identifier: str) -> str:
     """The name of the game that an id or a bare name means: `kirche-v0`, `tabletop_envs/kirche-v0`, `kirche`.
 
     ValueError, naming the games, for anything else.
     """
     for name in GAMES:
-        if identifier in (name, batch_id(name), aec_id(name)):
+        if identifier in (name, batch_id(name), aec_id(name), gym_id(name)):
             return name
     known = ", ".join(batch_id(name) for name in GAMES)
     raise ValueError(f"there is no game {identifier!r}: the games are {known}")
@@ -57,11 +62,31 @@ def get_game(identifier: str) -> Game:
 
 
 def register_aec() -> None:
-    """Put every game into PettingZoo's registry, where PettingZoo has one."""
+    """Put every game into PettingZoo's registry, as AEC and as parallel environment, where PettingZoo has one."""
     try:
-        from pettingzoo import aec_registry, register
+        from pettingzoo import aec_registry, parallel_registry, register
     except ImportError:
         return
     for name in GAMES:
         if aec_id(name) not in aec_registry:
             register("aec", aec_id(name), entry_point=f"tabletop_envs.{module_name(name)}:env")
+        if aec_id(name) not in parallel_registry:
+            register(
+                "parallel",
+                aec_id(name),
+                entry_point=f"tabletop_envs.{module_name(name)}:parallel_env",
+            )
+
+
+def register_gym() -> None:
+    """Put every game into Gymnasium's registry, as a single and as a vector environment."""
+    from gymnasium.envs.registration import register, registry
+
+    for name in GAMES:
+        if gym_id(name) not in registry:
+            register(
+                gym_id(name),
+                entry_point="tabletop_envs.envs.gym:TabletopGymEnv",
+                vector_entry_point="tabletop_envs.envs.vector:TabletopVectorEnv",
+                kwargs={"game": name},
+            )

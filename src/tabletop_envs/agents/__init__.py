@@ -1,0 +1,60 @@
+"""Agents to play against and to measure by: `random`, `greedy`, `mcts:N` (N simulations an action).
+
+from tabletop_envs import agents, kirche_v0
+
+env = kirche_v0.env()
+env.reset(seed=1)
+action = agents.make_agent("mcts:400").choose(env, np.random.default_rng(1))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
+
+__all__ = ["Agent", "GameAgent", "RandomAgent", "agent_names", "make_agent"]
+
+
+def agent_names() -> list[str]:
+    """The forms of the names that `make_agent` knows."""
+    return ["random", "greedy", "mcts:N"]
+
+
+def make_agent(agent: str | GameAgent | Agent) -> GameAgent | Agent:
+    """The agent that a name means; an agent that is one already as it is.
+
+    Raises:
+        ValueError: For an unknown name or an impossible number of simulations, naming what is allowed.
+        TypeError: For what is neither a name nor callable.
+    """
+    if isinstance(agent, GameAgent) or callable(agent):
+        return agent
+    if not isinstance(agent, str):
+        raise TypeError(
+            f"an agent is a name ({', '.join(agent_names())}) or a callable, not {agent!r}"
+        )
+    name, colon, argument = agent.partition(":")
+    maker = _MAKERS.get(name)
+    if maker is None or bool(colon) != (name == "mcts"):
+        raise ValueError(f"there is no agent {agent!r}: the agents are {', '.join(agent_names())}")
+    return maker(argument)
+
+
+def _greedy(_: str) -> GameAgent:
+    from tabletop_envs.agents.greedy import GreedyAgent
+
+    return GreedyAgent()
+
+
+def _mcts(argument: str) -> GameAgent:
+    from tabletop_envs.agents.mcts import MCTSAgent
+
+    if not (argument.isascii() and argument.isdigit() and int(argument) > 0):
+        raise ValueError(
+            f"agent 'mcts:{argument}' is impossible: N is a number of simulations, at least 1"
+        )
+    return MCTSAgent(int(argument))
+
+
+_MAKERS: dict[str, Any] = {"random": lambda _: RandomAgent(), "greedy": _greedy, "mcts": _mcts}

@@ -1,0 +1,93 @@
+"""What an agent is: the two protocols, and random play.
+
+- An **agent** is any callable `(observation, action_mask, rng) -> action`: a user's policy. `observation` is
+  `float32[L]`, `action_mask` `int8[n]`, `rng` a `numpy.random.Generator`, the action a whole number.
+- A **game agent** may look at the game itself, which lets it run in compiled code over many games at once. All
+  agents that the library names are of this kind. It uses nothing that the player in turn cannot know: what is
+  hidden, and chance to come, it deals anew by its own generator (`kernels.deal_hidden`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs.kernels import engine
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.aec import TabletopEnv
+    from tabletop_envs.envs.game import Game, State
+
+# (observation, action_mask, rng) -> action
+Agent = Callable[[npt.NDArray[np.float32], npt.NDArray[np.int8], np.random.Generator], int]
+
+
+class GameAgent(ABC):
+    """An agent that may look at the game. `name` is what `make_agent` makes the same agent from."""
+
+    name: str
+
+    @abstractmethod
+    def choose_lanes(
+        self,
+        game: Game,
+        states: State,
+        legal: npt.NDArray[np.uint64],
+        samplers: npt.NDArray[np.uint64],
+        lanes: npt.NDArray[np.int64],
+        actions: npt.NDArray[np.int64],
+    ) -> None:
+        """Choose a legal action for the player in turn of every game that `lanes` names.
+
+        What is chosen for a lane depends only on its state and its sampler, not on the other lanes.
+
+        Args:
+            game: The game.
+            states: One record a lane; not changed.
+            legal: The sets of legal actions as the engine keeps them, one row a lane; not changed.
+            samplers: `uint64`, one generator a lane (`kernels.rng`): all chance of the choice comes from it. Advanced.
+            lanes: The lanes to choose for, none of them over.
+            actions: Where the choices are written, one place a lane; the other lanes' places stay.
+        """
+
+    def choose(self, env: TabletopEnv, rng: np.random.Generator) -> int:
+        """An action of the agent in turn of an AEC environment, which is not changed.
+
+        Args:
+            env: An environment of this library, wrapped or not, whose game is running.
+            rng: All chance of the choice comes from it: one draw of 64 bits.
+
+        Raises:
+            ValueError: If the game is over.
+        """
+        states, legal = env.unwrapped.lane()
+        if not legal.any():
+            raise ValueError(f"{self.name} has nothing to choose: the game is over")
+        samplers = rng.integers(2**64, size=1, dtype=np.uint64)
+        actions = np.zeros(1, np.int64)
+        self.choose_lanes(
+            env.unwrapped.game, states, legal, samplers, np.zeros(1, np.int64), actions
+        )
+        return int(actions[0])
+
+    def start(self) -> None:  # noqa: B027 (most agents remember nothing)
+        """A new game begins: forget what was remembered from the last one (by agents that do)."""
+
+    def played(self, action: int) -> None:  # noqa: B027
+        """A player has played an action in the game followed since `start` (for agents that remember)."""
+
+
+class RandomAgent(GameAgent):
+    """Plays every legal action with the same probability."""
+
+    name = "random"
+
+    def choose_lanes(
+        self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
+    ) -> None:
+        """See `GameAgent.choose_lanes`."""
+        engine.sample_some(states, legal, samplers, lanes, actions)

@@ -1,0 +1,202 @@
+"""The Gymnasium environment of every game: one learner against opponents."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import error, logger
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.drawing import RENDER_MODES
+from tabletop_envs.envs.game import Game, ObservationPart, parse_seed
+from tabletop_envs.envs.learner import LearnerLanes
+from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED
+
+Observation = npt.NDArray[np.float32]
+
+
+class TabletopGymEnv(gymnasium.Env[Observation, int]):
+    """A game as a Gymnasium environment: the learner plays one seat, opponents play the others.
+
+    Made by `gymnasium.make("tabletop_envs/Kirche-v0", …)`; the game's module (`tabletop_envs.kirche_v0`) has the manual.
+
+    A step is the learner's action and all that the opponents play until the learner is in turn again. The reward is the
+    learner's, zero before the end; where an opponent ends the game it arrives on the learner's last step.
+
+    Args:
+        game: The game, or its name or id (the registry gives it).
+        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game agent
+            (`agents.GameAgent`), a callable `(observation, action_mask, rng) -> action`, or a list of
+            `num_players − 1` of these, in turn order after the learner. `opponents` may be written at any time.
+        seat: The learner's player index, or None: drawn anew at every reset.
+        render_mode: None or one of `metadata["render_modes"]`.
+        on_illegal: What an illegal action of the learner does. `"lose"`: the game ends with the reward −1. `"raise"`:
+            `ValueError`, nothing is changed. An illegal action of an opponent always raises.
+        **options: The game's options.
+
+    Raises:
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+
+    Observations are `float32[L]` in fresh arrays, seen from the learner's seat. `info` has the numbers `score` (the
+    learner's), `ply` and `seat`, and `action_mask` (`int8[n]`, all ones once the game is over). What is not an action
+    at all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
+
+    >>> import gymnasium, tabletop_envs
+    >>> env = gymnasium.make("tabletop_envs/Kirche-v0", opponents="random", num_houses=1)
+    >>> observation, info = env.reset(seed=1)
+    >>> over = False
+    >>> while not over:
+    ...     action = env.action_space.sample(info["action_mask"])
+    ...     observation, reward, terminated, truncated, info = env.step(action)
+    ...     over = terminated or truncated
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        opponents: OpponentsLike = "random",
+        seat: int | None = None,
+        render_mode: str | None = None,
+        on_illegal: str = "lose",
+        **options: Any,
+    ) -> None:
+        self._lanes = LearnerLanes(game, 1, opponents, seat, on_illegal, render_mode, options)
+        # Not the class's own: vector environments write into it.
+        self.metadata = {**self.metadata, "render_modes": list(RENDER_MODES)}
+        self.render_mode = render_mode
+        self.observation_space, self.action_space = self._lanes.spaces()
+        self._actions = np.zeros(1, np.int64)
+
+    @property
+    def game(self) -> Game:
+        """What is particular to the game."""
+        return self._lanes.game
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The game's options with their values."""
+        return dict(self._lanes.options)
+
+    @property
+    def opponents(self) -> OpponentsLike:
+        """The opponents as they were given; writing it changes who plays from the next action on."""
+        return self._lanes.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: OpponentsLike) -> None:
+        self._lanes.opponents = opponents
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new game and play on to the learner's first turn.
+
+        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible, opponents and seats included; without one,
+        the streams go on (at the first reset: from fresh entropy, `np_random_seed`). `options` has no meaning here: a
+        game's options belong to the constructor.
+
+        Raises:
+            TypeError, ValueError: For an impossible seed; and where `max_plies` is so small that the learner's turn
+                never comes.
+        """
+        if seed is not None:
+            seed = parse_seed(seed)
+        elif not self._lanes.started[0]:
+            # So that `np_random_seed` tells how to play this again.
+            seed = secrets.randbits(64)
+        super().reset(seed=seed)
+        lanes = self._lanes
+        with lanes.undone_on_error():
+            if seed is not None:
+                lanes.seed(lanes.all_lanes, np.array([seed], np.uint64))
+            lanes.start(lanes.all_lanes)
+        return self._show()
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play the learner's action and the opponents' replies.
+
+        Raises:
+            gymnasium.error.ResetNeeded: Before the first `reset`, and after the game's end.
+            ValueError: For what is no action of the action space; with `on_illegal="raise"` for an illegal one; and for an
+                illegal answer of an opponent. The game is as it was then.
+        """
+        lanes = self._lanes
+        status = lanes.states["status"]
+        if status[0] != RUNNING:
+            raise error.ResetNeeded("there is no game to step in: call reset() first")
+        self._actions[0] = self._parse_action(action)
+        with lanes.undone_on_error():
+            lanes.play(lanes.all_lanes, self._actions)
+        observation, info = self._show()
+        reward = float(lanes.rewards[0, info["seat"]])
+        terminated, truncated = bool(status[0] == TERMINATED), bool(status[0] == TRUNCATED)
+        return observation, reward, terminated, truncated, info
+
+    def _parse_action(self, action: Any) -> int:
+        last = self._lanes.num_actions - 1
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise ValueError(
+                f"{action!r} is not an action: an action is a whole number from 0 to {last}"
+            ) from None
+        if not 0 <= number <= last:
+            raise ValueError(f"action {number} is outside the action space 0 … {last}")
+        return number
+
+    def _show(self) -> tuple[Observation, dict[str, Any]]:
+        lanes = self._lanes
+        observation = np.empty((1, lanes.game.kernel.observation_size), np.float32)
+        mask = np.empty((1, lanes.num_actions), np.int8)
+        lanes.look(observation, mask)
+        state, seat = lanes.states[0], int(lanes.seats[0])
+        info = {
+            "action_mask": mask[0],
+            "score": int(state["scores"][seat]),
+            "ply": int(state["ply"]),
+            "seat": seat,
+        }
+        if self.render_mode == "human":
+            self.render()
+        return observation[0], info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """The mask `bool[n]` of the learner (the name that MaskablePPO looks for); all ones once the game is over."""
+        if not self._lanes.started[0]:
+            raise error.ResetNeeded("there is no game yet: call reset() first")
+        _, mask = self._lanes.look_at(self._lanes.all_lanes)
+        masks: npt.NDArray[np.bool_] = mask[0].astype(np.bool_)
+        return masks
+
+    def to_aec(self) -> TabletopEnv:
+        """The game as an AEC environment of its own, for snapshots, names of actions and search."""
+        return self._lanes.to_aec(0)
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
+        """Each named part of an observation: its slice and its shape."""
+        return self._lanes.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of an observation (`Game.split_observation`)."""
+        return self._lanes.game.split_observation(observation)
+
+    def render(self) -> Any:
+        """The position as a spectator sees it, as the AEC environment's `render` gives it; None without a mode."""
+        if self.render_mode is None:
+            logger.warn("render() was called without a render_mode: make the environment with one")
+            return None
+        return self._lanes.render(0)
+
+    def close(self) -> None:
+        """Release what rendering holds; any number of times."""
+        self._lanes.close()

@@ -1,0 +1,342 @@
+"""The Gymnasium vector environment of every game: many learners against opponents, stepped in compiled loops."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import error, logger
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.drawing import RENDER_MODES
+from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, Option, parse_seed
+from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.envs.opponents import OpponentsLike
+
+Observation = npt.NDArray[np.float32]
+Info = dict[str, Any]
+_NO_LANES = np.zeros(0, np.int64)
+
+
+class TabletopVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """`num_envs` Gymnasium environments of one game (`TabletopGymEnv`), stepped together in compiled loops.
+
+    Made by `gymnasium.make_vec("tabletop_envs/Kirche-v0", num_envs=…, …)`. Lane i after `reset(seed=s)` plays what the
+    single environment plays after `reset(seed=s + i)`, and what the environments in a `SyncVectorEnv` play.
+
+    Args:
+        game: The game, or its name or id (the registry gives it).
+        num_envs: How many lanes.
+        opponents, seat, render_mode, on_illegal, **options: As of the single environment. Only callables among the
+            opponents are called lane by lane.
+        autoreset_mode: What happens to a game that is over (`gymnasium.vector.AutoresetMode`, or its value). `NEXT_STEP`: the
+            lane's next step ignores its action and starts a new game, with the reward 0. `SAME_STEP`: a new game starts
+            in the same step; the last observation and info are in `info["final_obs"]` and `info["final_info"]`.
+            `DISABLED`: the user resets, by `reset(options={"reset_mask": bool[num_envs]})`.
+        copy: Whether observations and masks are fresh arrays at every call; False: the same ones, overwritten, which
+            saves their allocation.
+
+    Raises:
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+
+    Observations are `float32 (num_envs, L)`. `info` has `action_mask` (`int8 (num_envs, n)`), always valid for the returned
+    observations, all ones where a game is over; `score`, `ply` and `seat` (`int64 (num_envs,)`); and for each the
+    array `_action_mask`, … that tells who has it: every lane.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int = 1,
+        *,
+        opponents: OpponentsLike = "random",
+        seat: int | None = None,
+        render_mode: str | None = None,
+        on_illegal: str = "lose",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.num_envs = int(Option("num_envs", 1, 1, 2**31 - 1, "lanes").parse(num_envs))
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise ValueError(
+                f"option autoreset_mode={autoreset_mode!r} is impossible: allowed is an AutoresetMode or one of {allowed}"
+            ) from None
+        if not isinstance(copy, bool | np.bool_):
+            raise TypeError(f"option copy={copy!r} is impossible: allowed is True or False")
+        self.copy = bool(copy)
+        self._lanes = LearnerLanes(
+            game, self.num_envs, opponents, seat, on_illegal, render_mode, options
+        )
+        self.render_mode = render_mode
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.single_observation_space, self.single_action_space = self._lanes.spaces()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._buffers: tuple[Observation, npt.NDArray[np.int8]] | None = None
+
+    @property
+    def game(self) -> Game:
+        """What is particular to the game."""
+        return self._lanes.game
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The game's options with their values."""
+        return dict(self._lanes.options)
+
+    @property
+    def opponents(self) -> OpponentsLike:
+        """The opponents as they were given; writing it changes who plays from the next action on, in all lanes."""
+        return self._lanes.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: OpponentsLike) -> None:
+        self._lanes.opponents = opponents
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Info]:
+        """Start new games in all lanes, or in those of `options["reset_mask"]` (bool, one a lane, at least one True).
+
+        Args:
+            seed: A number `s` (lane i gets `s + i`, modulo 2^64), one for each lane (None: the lane's streams go on), or None.
+            options: `reset_mask`; nothing else has a meaning here.
+
+        Raises:
+            TypeError, ValueError: For an impossible seed or mask, with nothing changed; and where `max_plies` is so small
+                that the learner's turn never comes.
+        """
+        lanes = self._parse_reset_mask(options)
+        if seed is None and not self._lanes.started.any():
+            # So that `np_random_seed` tells how to play this again.
+            seed = secrets.randbits(64)
+        seeded, seeds = _parse_seeds(seed, self.num_envs)
+        if isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
+        # All lanes are shown, so all must have a game.
+        unstarted = np.flatnonzero(~self._lanes.started)
+        chosen = np.isin(seeded, lanes)
+        with self._lanes.undone_on_error():
+            self._lanes.seed(seeded[chosen], seeds[chosen])
+            self._lanes.start(np.union1d(lanes, unstarted))
+        return self._show()
+
+    def _parse_reset_mask(self, options: dict[str, Any] | None) -> Lanes:
+        if options is None or "reset_mask" not in options:
+            return self._lanes.all_lanes
+        mask = options["reset_mask"]
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] is a NumPy array of bool, not {mask!r}")
+        if mask.shape != (self.num_envs,):
+            raise ValueError(
+                f"options['reset_mask'] has the shape {mask.shape}, not ({self.num_envs},)"
+            )
+        if not mask.any():
+            raise ValueError("options['reset_mask'] chooses no lane: at least one must be True")
+        return np.flatnonzero(mask)
+
+    def step(
+        self, actions: npt.ArrayLike
+    ) -> tuple[
+        Observation,
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+        Info,
+    ]:
+        """Play every learner's action (whole numbers `(num_envs,)`) and the opponents' replies.
+
+        Raises:
+            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's game is over.
+            TypeError: Where the actions are not whole numbers.
+            ValueError: For a wrong shape, for an action outside the action space, with `on_illegal="raise"` for an illegal
+                one, naming the lane, and for an illegal answer of an opponent. No game has changed then.
+        """
+        lanes = self._lanes
+        if not lanes.started.all():
+            raise error.ResetNeeded("there are no games to step in: call reset() first")
+        over = lanes.over()
+        playing, resetting = lanes.all_lanes, _NO_LANES
+        if over.any():
+            if self.autoreset_mode != AutoresetMode.NEXT_STEP:
+                raise error.ResetNeeded(
+                    f"the games of lanes {np.flatnonzero(over).tolist()} are over: "
+                    "call reset(options={'reset_mask': …}) first"
+                )
+            playing, resetting = np.flatnonzero(~over), np.flatnonzero(over)
+        numbers = self._parse_actions(actions, playing)
+        final: Info = {}
+        with lanes.undone_on_error():
+            lanes.play(playing, numbers)
+            if resetting.size:
+                lanes.start(resetting)
+            rewards = lanes.learner_rewards()
+            truncated = lanes.truncated()
+            terminated = lanes.over() & ~truncated
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                ended = np.flatnonzero(terminated | truncated)
+                if ended.size:
+                    final = self._final(ended)
+                    lanes.start(ended)
+        observation, info = self._show()
+        return observation, rewards, terminated, truncated, {**final, **info}
+
+    def _parse_actions(self, actions: npt.ArrayLike, playing: Lanes) -> npt.NDArray[np.int64]:
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"actions are whole numbers, not {array.dtype}")
+        if array.shape != (self.num_envs,):
+            raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
+        last = self._lanes.num_actions - 1
+        outside = playing[(array[playing] < 0) | (array[playing] > last)]
+        if outside.size:
+            lane = int(outside[0])
+            raise ValueError(
+                f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
+            )
+        return np.ascontiguousarray(array, np.int64)
+
+    # Showing
+
+    def _show(self) -> tuple[Observation, Info]:
+        lanes = self._lanes
+        if self._buffers is None:
+            observation = np.empty((self.num_envs, lanes.game.kernel.observation_size), np.float32)
+            mask = np.empty((self.num_envs, lanes.num_actions), np.int8)
+            self._buffers = None if self.copy else (observation, mask)
+        else:
+            observation, mask = self._buffers
+        lanes.look(observation, mask)
+        if self.render_mode == "human":
+            self.render()
+        return observation, self._info(lanes.all_lanes, mask)
+
+    def _info(self, of: Lanes, mask: npt.NDArray[np.int8]) -> Info:
+        """The info of the lanes in `of`; `mask` has a row for every lane."""
+        has = np.zeros(self.num_envs, np.bool_)
+        has[of] = True
+        lanes, info = self._lanes, {"action_mask": mask, "_action_mask": has}
+        numbers = {
+            "score": lanes.learner_scores(),
+            "ply": lanes.states["ply"].astype(np.int64),
+            "seat": lanes.seats.copy(),
+        }
+        for name, array in numbers.items():
+            array[~has] = 0
+            info |= {name: array, f"_{name}": has.copy()}
+        return info
+
+    def _final(self, ended: Lanes) -> Info:
+        """`final_obs` and `final_info` of the lanes whose games have just ended, as Gymnasium lays them out."""
+        observations, masks = self._lanes.look_at(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        for lane, observation in zip(ended.tolist(), observations, strict=True):
+            final_obs[lane] = observation
+        mask = np.zeros((self.num_envs, self._lanes.num_actions), np.int8)
+        mask[ended] = masks
+        has = np.zeros(self.num_envs, np.bool_)
+        has[ended] = True
+        return {
+            "final_obs": final_obs,
+            "_final_obs": has,
+            "final_info": self._info(ended, mask),
+            "_final_info": has.copy(),
+        }
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """The learners' masks `bool (num_envs, n)`; all ones where a game is over."""
+        if not self._lanes.started.all():
+            raise error.ResetNeeded("there are no games yet: call reset() first")
+        _, mask = self._lanes.look_at(self._lanes.all_lanes)
+        return mask.astype(np.bool_)
+
+    def to_aec(self, lane: int) -> TabletopEnv:
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
+        return self._lanes.to_aec(range(self.num_envs)[lane])
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
+        """Each named part of an observation: its slice and its shape."""
+        return self._lanes.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of observations (`Game.split_observation`)."""
+        return self._lanes.game.split_observation(observation)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """What the single environment's `render` gives, for every lane; with `"human"` the window shows lane 0."""
+        if self.render_mode is None:
+            logger.warn("render() was called without a render_mode: make the environment with one")
+            return None
+        if self.render_mode == "human":
+            self._lanes.render(0)
+            return None
+        return tuple(self._lanes.render(lane) for lane in range(self.num_envs))
+
+    # What `SyncVectorEnv` offers for its single environments
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """An attribute of this environment, or the result of a method, lane by lane.
+
+        An array or tuple with an entry for every lane (`action_masks`, `render`) gives these; anything else is the same
+        for all lanes.
+        """
+        value = getattr(self, name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        if isinstance(value, np.ndarray | tuple) and len(value) == self.num_envs:
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute, lane by lane (`call`)."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute for all lanes: a value, or a list of the same one for each lane.
+
+        ValueError for a list with different values: the lanes share their attributes.
+        """
+        if isinstance(values, list | tuple):
+            if len(values) != self.num_envs or any(value != values[0] for value in values):
+                raise ValueError(
+                    f"{name} is shared by all lanes: give one value, or a list of {self.num_envs} equal ones"
+                )
+            values = values[0]
+        setattr(self, name, values)
+
+    def close_extras(self, **_: Any) -> None:
+        """Release what rendering holds."""
+        # Gymnasium 1.2 closes what its constructor has not finished, too.
+        if hasattr(self, "_lanes"):
+            self._lanes.close()
+
+
+def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Lanes, npt.NDArray[np.uint64]]:
+    """Which lanes get which seeds: `s` gives lane i `s + i` (modulo 2^64), a list one each (None: the lane goes on).
+
+    TypeError or ValueError for an impossible seed.
+    """
+    if seed is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    if isinstance(seed, list | tuple | np.ndarray):
+        if len(seed) != num_lanes:
+            raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
+        seeds = {lane: parse_seed(one) for lane, one in enumerate(seed) if one is not None}
+    else:
+        first = parse_seed(seed)
+        seeds = {lane: (first + lane) & UINT64_MAX for lane in range(num_lanes)}
+    return np.array(list(seeds), np.int64), np.array(list(seeds.values()), np.uint64)
