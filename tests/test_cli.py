@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 import tabletop_envs
 from tabletop_envs import cli, registry
-from tabletop_envs.cli import CtrlC, Interrupt
+from tabletop_envs.cli.common import CtrlC, Interrupt, find_games, read_options
+from tabletop_envs.cli.selfplay import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
 from tabletop_envs.envs.game import Option, max_plies_option
 from tabletop_envs.envs.kirche import Kirche
@@ -142,7 +143,7 @@ def test_all_games_are_played_by_default_and_options_go_to_those_that_have_them(
 def test_a_game_named_twice_is_played_once() -> None:
     words = ("selfplay", "kirche", "kirche-v0", "tabletop_envs/kirche-v0", "--steps", "1", *SMALL)
     assert [entry["game"] for entry in run_json(*words)["games"]] == ["kirche-v0"]
-    assert [game.name for game in cli.find_games(["kirche-v0", "kirche"])] == ["kirche"]
+    assert [game.name for game in find_games(["kirche-v0", "kirche"])] == ["kirche"]
 
 
 class Hamlet(Kirche):
@@ -154,7 +155,7 @@ class Hamlet(Kirche):
 def test_plans_give_each_game_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.GAMES, "hamlet", 4)
     monkeypatch.setattr(Hamlet, "name", "hamlet")
-    plans = cli.make_plans([Kirche(), Hamlet()], {"num_houses": 2, "inn": True, "max_plies": 50})
+    plans = make_plans([Kirche(), Hamlet()], {"num_houses": 2, "inn": True, "max_plies": 50})
     assert plans == [
         Plan(
             "kirche-v0",
@@ -166,7 +167,7 @@ def test_plans_give_each_game_its_own_options(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_options_are_read_as_numbers_truth_values_or_texts() -> None:
-    read = cli.read_options(["num_houses=3", " slide = True", "open_hands=false", "x=1.5"])
+    read = read_options(["num_houses=3", " slide = True", "open_hands=false", "x=1.5"])
     assert read == {"num_houses": 3, "slide": True, "open_hands": False, "x": "1.5"}
     # 1 == True in Python, but not to a game's options.
     assert [type(value) for value in read.values()] == [int, bool, bool, str]
@@ -238,7 +239,7 @@ def test_where_stdout_is_no_terminal_it_has_the_table_and_nothing_else(
 def draw(results: list[Result], width: int = 80) -> list[list[str]]:
     """The table's lines, split into words."""
     console = Console(file=io.StringIO(), width=width)
-    console.print(cli.results_table(results, "caption"))
+    console.print(results_table(results, "caption"))
     file = console.file
     assert isinstance(file, io.StringIO)
     return [line.split() for line in file.getvalue().splitlines()]
@@ -426,7 +427,7 @@ def test_ctrl_c_is_not_lost_in_a_finaliser() -> None:
 def test_exit_code_survives_an_interrupt_within_exec() -> None:
     code = (
         "import signal, sys\n"
-        "from tabletop_envs.cli import CtrlC\n"
+        "from tabletop_envs.cli.common import CtrlC\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n"
         "    with CtrlC():\n"

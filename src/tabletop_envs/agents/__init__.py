@@ -9,7 +9,7 @@ action = agents.make_agent("mcts:400").choose(env, np.random.default_rng(1))
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
 
@@ -57,4 +57,8 @@ def _mcts(argument: str) -> GameAgent:
     return MCTSAgent(int(argument))
 
 
-_MAKERS: dict[str, Any] = {"random": lambda _: RandomAgent(), "greedy": _greedy, "mcts": _mcts}
+_MAKERS: dict[str, Callable[[str], GameAgent]] = {
+    "random": lambda _: RandomAgent(),
+    "greedy": _greedy,
+    "mcts": _mcts,
+}

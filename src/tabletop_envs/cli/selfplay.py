@@ -1,25 +1,30 @@
-"""The command line `tabletop-envs` (the extra `cli`): random self-play with its speed, and the games' options.
+"""`tabletop-envs selfplay`: random self-play with its speed and results.
 
-A thin layer over `make_batch` and `BatchEnv.rollout`, which whoever wants the numbers in Python uses. Measuring
-(`tabletop_envs.selfplay`) knows nothing of drawing (`results_table`, `LiveDisplay`).
-
-`--help` and `--version` import neither Numba nor a game. Typer and Rich are imported only when they are used.
+Measuring (`tabletop_envs.selfplay`) knows nothing of drawing (`results_table`, `LiveDisplay`).
 """
 
-# No `from __future__ import annotations` here: the commands lie within `make_app`, and Typer must be
-# able to read their annotations, which name what is imported only there.
+# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
+# their annotations, which name what is imported only there.
 
-import difflib
 import json
 import secrets
-import signal
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tabletop_envs
 from tabletop_envs import registry
+from tabletop_envs.cli.common import (
+    INTERRUPTED,
+    CtrlC,
+    find_games,
+    nearest,
+    number_text,
+    print_tables,
+    read_options,
+    value_text,
+    wrong,
+)
 from tabletop_envs.selfplay import Length, Plan, Result, play_all
 
 if TYPE_CHECKING:
@@ -30,66 +35,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SECONDS = 5.0
 DEFAULT_NUM_ENVS = 1024
-# The width of tables in files and pipes, which have none of their own.
-FILE_WIDTH = 120
-INTERRUPTED = 130  # the shell's exit code for a command ended by Ctrl-C (128 + SIGINT)
-
-
-# Words
-
-
-def _wrong(parameter: str, message: str) -> "typer.BadParameter":
-    """The error, with exit code 2, for a word of the command line that cannot be used."""
-    import typer
-
-    return typer.BadParameter(message, param_hint=parameter)
-
-
-def _nearest(word: str, known: Sequence[str]) -> str:
-    """A hint at the known word that was probably meant; empty if none is near."""
-    close = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def find_games(words: Sequence[str]) -> "list[Game]":
-    """The games that the words name, each once; all games without words.
-
-    typer.BadParameter, with the nearest name, for an unknown word.
-    """
-    names = []
-    for word in words or registry.game_names():
-        try:
-            names.append(registry.find_name(word))
-        except ValueError as error:
-            known = [*registry.game_names(), *map(registry.batch_id, registry.game_names())]
-            raise _wrong("GAME", f"{error}{_nearest(word, known)}") from None
-    return [registry.get_game(name) for name in dict.fromkeys(names)]
-
-
-def read_options(texts: Sequence[str]) -> dict[str, Any]:
-    """The options that texts such as `num_houses=3` and `slide=true` give, whole numbers and truth values as such.
-
-    Everything else stays a text, for the game to refuse in its own words. typer.BadParameter for a text that is no
-    `key=value`, and for an option given twice.
-    """
-    options: dict[str, Any] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not (key and equals and value):
-            raise _wrong("--option", f"{text!r} is not of the form key=value")
-        if key in options:
-            raise _wrong("--option", f"{key!r} is given twice")
-        options[key] = _read_value(value)
-    return options
-
-
-def _read_value(text: str) -> int | bool | str:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return int(text)
-    except ValueError:
-        return text
 
 
 def make_plans(games: "Sequence[Game]", given: Mapping[str, Any]) -> list[Plan]:
@@ -102,15 +47,15 @@ def make_plans(games: "Sequence[Game]", given: Mapping[str, Any]) -> list[Plan]:
     for option in given:
         if option not in known:
             there_are = "; ".join(f"{name} has {', '.join(names[name])}" for name in names)
-            hint = _nearest(option, known)
-            raise _wrong("--option", f"no game chosen has an option {option!r}{hint}: {there_are}")
+            hint = nearest(option, known)
+            raise wrong("--option", f"no game chosen has an option {option!r}{hint}: {there_are}")
     plans = []
     for game in games:
         own = {option: value for option, value in given.items() if option in names[game.name]}
         try:
             options = game.parse_options(own)
         except (TypeError, ValueError) as error:
-            raise _wrong("--option", f"{game.name}: {error}") from None
+            raise wrong("--option", f"{game.name}: {error}") from None
         default = {option.name: option.default for option in game.options}
         changed = {name: value for name, value in options.items() if value != default[name]}
         plans.append(Plan(registry.batch_id(game.name), options, changed))
@@ -155,11 +100,6 @@ def result_entry(result: Result) -> dict[str, Any]:
     }
 
 
-def _value_text(value: int | bool) -> str:
-    """An option's value as it is written on the command line."""
-    return str(value).lower()
-
-
 def results_table(results: Sequence[Result], caption: str) -> "Table":
     """The results, a row a game, in it a line a player; beneath, options that differ from their defaults."""
     from rich import box
@@ -180,12 +120,12 @@ def results_table(results: Sequence[Result], caption: str) -> "Table":
             result.plan.id,
             f"{result.actions_per_second:,.0f}",
             f"{entry['games']:,}",
-            _number(entry["mean_length"], ".1f"),
-            _number(entry["longest"], ","),
-            _number(entry["truncated_share"], ".1%"),
+            number_text(entry["mean_length"], ".1f"),
+            number_text(entry["longest"], ","),
+            number_text(entry["truncated_share"], ".1%"),
             "\n".join(player["agent"] for player in players),
-            "\n".join(_number(player["win_share"], ".1%") for player in players),
-            "\n".join(_number(player["mean_reward"], "+z.3f") for player in players),
+            "\n".join(number_text(player["win_share"], ".1%") for player in players),
+            "\n".join(number_text(player["mean_reward"], "+z.3f") for player in players),
         )
     table.caption = "\n".join(
         [*(_changed(result.plan) for result in results if result.plan.changed), caption]
@@ -195,51 +135,8 @@ def results_table(results: Sequence[Result], caption: str) -> "Table":
 
 
 def _changed(plan: Plan) -> str:
-    options = (f"{name}={_value_text(value)}" for name, value in plan.changed.items())
+    options = (f"{name}={value_text(value)}" for name, value in plan.changed.items())
     return f"{plan.id} with {', '.join(options)}"
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def options_table(game: "Game") -> "Table":
-    """A game's ids and options."""
-    from rich import box
-    from rich.table import Table
-
-    ids = f"{registry.batch_id(game.name)} (PettingZoo: {registry.aec_id(game.name)})"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, title=ids)
-    table.title_justify = "left"
-    for heading in ("option", "default", "allowed"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("meaning")
-    for option in game.options:
-        truth = isinstance(option.default, bool)
-        allowed = "true, false" if truth else f"{option.minimum} to {option.maximum}"
-        table.add_row(option.name, _value_text(option.default), allowed, option.meaning)
-    return table
-
-
-def game_entry(game: "Game") -> dict[str, Any]:
-    """A game's ids and options in plain JSON types."""
-    return {
-        "name": game.name,
-        "id": registry.batch_id(game.name),
-        "aec_id": registry.aec_id(game.name),
-        "module": f"tabletop_envs.{registry.module_name(game.name)}",
-        "options": [
-            {
-                "name": option.name,
-                "default": option.default,
-                "allowed": [False, True]
-                if isinstance(option.default, bool)
-                else {"minimum": option.minimum, "maximum": option.maximum},
-                "meaning": option.meaning,
-            }
-            for option in game.options
-        ],
-    }
 
 
 # Drawing
@@ -294,87 +191,12 @@ class LiveDisplay:
         )
 
 
-def _print_tables(tables: "Sequence[Table]") -> None:
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else FILE_WIDTH
-    console = Console(width=width, markup=False, highlight=False)
-    for table in tables:
-        console.print(table)
+# The command
 
 
-# Ctrl-C
-
-
-class Interrupt(KeyboardInterrupt):
-    """Ctrl-C, in a class of its own.
-
-    Where KeyboardInterrupt itself passes through `exec`, which Numba's compiler uses, CPython does not forget it: it
-    ends by the signal instead of our exit code, even after the exception has been handled.
-    """
-
-
-class CtrlC:
-    """Within `with`, Ctrl-C raises `Interrupt`, and is remembered in case that the exception gets lost.
-
-    It does get lost in a finaliser, of which Numba's compiler has many. Where Ctrl-C has another meaning already, or
-    signals cannot be had (outside the main thread), everything stays as it is.
-    """
-
-    def __init__(self) -> None:
-        self._pressed = False
-        self._installed = False
-
-    def __enter__(self) -> "CtrlC":
-        main_thread = threading.current_thread() is threading.main_thread()
-        if main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._press)
-            self._installed = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _press(self, *_: object) -> None:
-        self._pressed = True
-        raise Interrupt
-
-    def check(self) -> None:
-        """Raise `Interrupt` if Ctrl-C has been pressed."""
-        if self._pressed:
-            raise Interrupt
-
-
-# The commands
-
-
-def make_app() -> "typer.Typer":
-    """The command line as a Typer application."""
+def add_to(app: "typer.Typer") -> None:
+    """Add the command to the application."""
     import typer
-
-    app = typer.Typer(
-        help="Three board games as fast reinforcement-learning environments.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    as_json = typer.Option("--json", help="Print one JSON document instead of tables.")
-
-    def show_version(wanted: bool) -> None:
-        if wanted:
-            typer.echo(f"tabletop-envs {tabletop_envs.__version__}")
-            raise typer.Exit
-
-    @app.callback()
-    def common(
-        version: Annotated[
-            bool,
-            typer.Option(
-                "--version", callback=show_version, is_eager=True, help="Print the version."
-            ),
-        ] = False,
-    ) -> None: ...
 
     @app.command()
     def selfplay(
@@ -427,16 +249,18 @@ def make_app() -> "typer.Typer":
                 "It goes to those of the chosen games that have it.",
             ),
         ] = None,
-        json_: Annotated[bool, as_json] = False,
+        json_: Annotated[
+            bool, typer.Option("--json", help="Print one JSON document instead of tables.")
+        ] = False,
     ) -> None:
         """Play random games in the batch engine; show speed and results.
 
         Ctrl-C ends it and shows what there is so far.
         """
         if seconds is not None and steps is not None:
-            raise _wrong("--seconds, --steps", "they exclude each other: give one of the two")
+            raise wrong("--seconds, --steps", "they exclude each other: give one of the two")
         if seconds is not None and not 0 < seconds < float("inf"):
-            raise _wrong("--seconds", f"{seconds:g} is impossible: allowed is a number above 0")
+            raise wrong("--seconds", f"{seconds:g} is impossible: allowed is a number above 0")
         length = Length(DEFAULT_SECONDS if seconds is None else seconds, steps)
         seed = secrets.randbits(32) if seed is None else seed
         results: dict[str, Result] = {}
@@ -459,9 +283,9 @@ def make_app() -> "typer.Typer":
         except KeyboardInterrupt:
             interrupted = True
         except ValueError as error:
-            raise _wrong("--num-envs, --threads", str(error)) from None
+            raise wrong("--num-envs, --threads", str(error)) from None
         except MemoryError:
-            raise _wrong("--num-envs", f"there is no memory for {num_envs} games") from None
+            raise wrong("--num-envs", f"there is no memory for {num_envs} games") from None
         if json_:
             document = {
                 "version": tabletop_envs.__version__,
@@ -476,36 +300,6 @@ def make_app() -> "typer.Typer":
             caption = f"seed {seed}, {num_envs:,} games at once, threads: {threads}"
             if interrupted:
                 caption += ", interrupted"
-            _print_tables([results_table(list(results.values()), caption)])
+            print_tables([results_table(list(results.values()), caption)])
         if interrupted:
             raise typer.Exit(INTERRUPTED)
-
-    @app.command("list")
-    def list_games(json_: Annotated[bool, as_json] = False) -> None:
-        """Name the games, their ids and their options."""
-        games = find_games([])
-        if json_:
-            typer.echo(json.dumps({"games": [game_entry(game) for game in games]}, indent=2))
-        else:
-            _print_tables([options_table(game) for game in games])
-
-    return app
-
-
-def main() -> None:
-    """The entry point; exits with 1, naming the extra, where Typer or Rich is not installed."""
-    try:
-        import rich  # noqa: F401 (only to see whether it is there)
-        import typer  # noqa: F401
-    except ModuleNotFoundError as error:
-        print(
-            f"tabletop-envs: the command line needs {error.name}, which is not installed: "
-            'pip install "tabletop-envs[cli]"',
-            file=sys.stderr,
-        )
-        raise SystemExit(1) from None
-    make_app()(prog_name="tabletop-envs")
-
-
-if __name__ == "__main__":
-    main()

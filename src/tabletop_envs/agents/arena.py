@@ -1,0 +1,376 @@
+"""Tournaments: every agent against every other, from all seats, on the same deals, in a file that can be gone on with.
+
+from tabletop_envs.agents import arena
+
+table = arena.tournament("kirche", ["random", "greedy", ("mine", policy)], games=200, seed=1, path="kirche.jsonl")
+print(table)  # table.standings, table.pairs, table.seats
+
+Groups
+    With two players all pairs of agents, with more all groups of as many agents as there are seats. Where there are fewer
+    agents than seats, the groups in which all of them sit, some in several seats.
+Seats
+    Each group plays each deal once from every seating of a rotation: with two players each deal twice, with swapped seats.
+    With three and four players the neighbours change from deal to deal as well.
+Deals
+    Deal d of the seed s is the game after `reset(seed=s + d)`, the same for all groups.
+Chance
+    An agent's choices come from a stream of their own, made of the tournament's seed, the game's number and the seat. So every
+    game comes out the same, whichever others were played before it, at the same time or in another process.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, combinations_with_replacement, permutations
+from pathlib import Path
+from typing import Any
+
+from tabletop_envs import records, registry
+from tabletop_envs.agents import make_agent
+from tabletop_envs.agents.agent import Agent, GameAgent
+from tabletop_envs.agents.match import Match, play_matches
+from tabletop_envs.agents.ratings import Outcome, Table, make_table
+from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed, require_int
+from tabletop_envs.extras import require
+from tabletop_envs.records import GameRecord
+
+# A name of the library's agents, one of its game agents, or a name and an agent of one's own.
+AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]
+
+
+def named_agents(specs: Sequence[AgentSpec]) -> dict[str, GameAgent | Agent]:
+    """The agents by their names; TypeError or ValueError for what is none, and for a name that comes twice."""
+    if isinstance(specs, str) or not isinstance(specs, Sequence):
+        raise TypeError(f"agents is {specs!r}, not a list of agents")
+    agents: dict[str, GameAgent | Agent] = {}
+    for spec in specs:
+        if isinstance(spec, tuple):
+            if len(spec) != 2 or not isinstance(spec[0], str) or not spec[0]:
+                raise TypeError(f"agent {spec!r} is not a pair of a name and an agent")
+            name, agent = spec[0], make_agent(spec[1])
+        else:
+            agent = make_agent(spec)
+            if isinstance(spec, str):
+                name = spec
+            elif isinstance(agent, GameAgent):
+                name = agent.name
+            else:
+                raise TypeError(f"agent {spec!r} has no name: give a pair (name, agent)")
+        if name in agents:
+            raise ValueError(f"agent {name!r} is given twice: every agent has a name of its own")
+        agents[name] = agent
+    return agents
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tournament: which agents play which game from which seats.
+
+    Attributes:
+        game: The game.
+        options: All its options.
+        agents: The agents' names.
+        games: How many games each group plays.
+        seed: The first deal's seed.
+    """
+
+    game: Game
+    options: dict[str, int | bool]
+    agents: tuple[str, ...]
+    games: int
+    seed: int
+    groups: list[tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.agents) < 2:
+            raise ValueError(f"agents is {list(self.agents)}: a tournament takes two and more")
+        if len(self.agents) >= self.players:
+            groups = list(combinations(self.agents, self.players))
+        else:
+            groups = [
+                group
+                for group in combinations_with_replacement(self.agents, self.players)
+                if set(group) == set(self.agents)
+            ]
+        object.__setattr__(self, "groups", groups)
+
+    @property
+    def players(self) -> int:
+        """How many seats a game has."""
+        return self.game.num_players(self.options)
+
+    @property
+    def total(self) -> int:
+        """How many games the tournament has, numbered from 0."""
+        return self.games * len(self.groups)
+
+    def settings(self) -> dict[str, Any]:
+        """What all games of a tournament have in common, however many it has."""
+        return {
+            "game": registry.batch_id(self.game.name),
+            "options": self.options,
+            "seed": self.seed,
+            "agents": list(self.agents),
+        }
+
+    def match(self, number: int) -> Match:
+        """Game `number`. Groups take turns, so that an interrupted tournament is a smaller one."""
+        turn, group = divmod(number, len(self.groups))
+        deal, rotation = divmod(turn, self.players)
+        orders = list(permutations(range(1, self.players)))
+        order = (0, *orders[deal % len(orders)])
+        seats = [
+            self.groups[group][order[(seat + rotation) % self.players]]
+            for seat in range(self.players)
+        ]
+        return Match(
+            tuple(seats),
+            (self.seed + deal) % (UINT64_MAX + 1),
+            (self.seed, number),
+            {"tournament": {"seed": self.seed, "agents": list(self.agents), "number": number}},
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a tournament is.
+
+    Attributes:
+        done: Games that are finished, those from before an interruption included.
+        total: Games of the tournament.
+        scores: Each agent's mean score so far; None before its first game.
+    """
+
+    done: int
+    total: int
+    scores: dict[str, float | None]
+
+
+class Tournament:
+    """A tournament that is played bit by bit. The arguments are those of `tournament`, which plays one to its end.
+
+    Attributes:
+        plan: What is played.
+        finished: The games that have ended, by their numbers; from the beginning those in the file.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        agents: Sequence[AgentSpec],
+        games: int,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        workers: int = 1,
+        ratings: bool = True,
+    ) -> None:
+        described = registry.get_game(game)
+        self._agents = named_agents(agents)
+        if seed is None and path is not None:
+            seed = _seed_of(path)
+        self.plan = Plan(
+            described,
+            described.parse_options(options or {}),
+            tuple(self._agents),
+            require_int(games, "games", 1, 2**40),
+            secrets.randbits(32) if seed is None else parse_seed(seed),
+        )
+        self._workers = require_int(workers, "workers", 1, 1024)
+        self._ratings = ratings
+        if ratings:
+            require("openskill.models", "arena")
+        self._path = path
+        self._sums = dict.fromkeys(self.plan.agents, 0.0)
+        self._counts = dict.fromkeys(self.plan.agents, 0)
+        self.finished: dict[int, Outcome] = {}
+        for outcome in _read_finished(path, self.plan) if path is not None else ():
+            self._add(outcome)
+
+    def _add(self, outcome: Outcome) -> None:
+        self.finished[outcome.number] = outcome
+        for agent, share in outcome.by_agent(outcome.shares).items():
+            self._sums[agent] += share
+            self._counts[agent] += 1
+
+    def play(self) -> Iterator[Progress]:
+        """Play the games that are missing; says how far it is at the beginning and whenever games have ended.
+
+        What has been said is in the file. ValueError for an agent's illegal action.
+        """
+        yield self.progress()
+        missing = (n for n in range(self.plan.total) if n not in self.finished)
+        for played in self._play(missing):
+            if self._path is not None:
+                records.append(self._path, *played)
+            for record in played:
+                self._add(Outcome.of(record.notes["tournament"]["number"], record))
+            yield self.progress()
+
+    def _play(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
+        plan = self.plan
+        if self._workers == 1:
+            matches = map(plan.match, numbers)
+            return play_matches(plan.game, plan.options, self._agents, matches)
+        from tabletop_envs.agents.workers import play_in_processes
+
+        return play_in_processes(plan, self._agents, numbers, self._workers)
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        means = {
+            agent: self._sums[agent] / games if games else None
+            for agent, games in self._counts.items()
+        }
+        return Progress(len(self.finished), self.plan.total, means)
+
+    def table(self) -> Table:
+        """The results so far."""
+        return make_table(
+            registry.batch_id(self.plan.game.name),
+            self.plan.options,
+            self.plan.seed,
+            self.plan.agents,
+            self.finished.values(),
+            planned=self.plan.total,
+            players=self.plan.players,
+            ratings=self._ratings,
+        )
+
+
+def tournament(
+    game: str,
+    agents: Sequence[AgentSpec],
+    games: int,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    workers: int = 1,
+    ratings: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> Table:
+    """Play a tournament, or go on with an interrupted one, and return its table.
+
+    Args:
+        game: The game's id or name.
+        agents: Names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`), its agent objects, or pairs
+            `(name, agent)`, where an agent may be any callable `(observation, action_mask, rng) -> action`.
+        games: Games of each pair (of each group with three or four players). A multiple of the players gives every deal from all seats.
+        seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
+        options: The game's options.
+        path: A file to which every finished game is written at once as a record (`tabletop_envs.records`). If it is there already, it
+            must be of the same tournament: its games are checked against the rules and not played again. It may be of fewer
+            games than are wanted now.
+        workers: In how many processes to play. Results do not depend on it. With more than one, agents of one's own must be
+            picklable, and a script needs the usual `if __name__ == "__main__":`.
+        ratings: Whether to rate the agents (takes openskill, the extra `arena`).
+        progress: Called at the beginning, and whenever games have ended.
+
+    Raises:
+        TypeError, ValueError: For impossible arguments; for a file of another tournament, which is not touched; for an agent's
+            illegal action. Games finished before are in the file.
+        ImportError: Where openskill is wanted and not installed.
+    """
+    played = Tournament(game, agents, games, seed, options, path, workers=workers, ratings=ratings)
+    for step in played.play():
+        if progress is not None:
+            progress(step)
+    return played.table()
+
+
+def play_match(
+    game: str,
+    agents: Sequence[AgentSpec],
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> GameRecord:
+    """Play one game and return its record.
+
+    Args:
+        game: The game's id or name.
+        agents: The agent of each player, as in `tournament`; the same one may have several seats.
+        seed: Of the game, and of its agents' chance; None: a new one.
+        options: The game's options.
+
+    Raises:
+        TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
+    """
+    described = registry.get_game(game)
+    parsed = described.parse_options(options or {})
+    players = described.num_players(parsed)
+    if len(agents) != players:
+        raise ValueError(f"there are {len(agents)} agents for {players} players")
+    seats = [next(iter(named_agents([spec]).items())) for spec in agents]
+    known = dict(seats)
+    for name, agent in seats:
+        if not isinstance(agent, GameAgent) and known[name] is not agent:
+            raise ValueError(f"two agents are called {name!r}")
+    seed = secrets.randbits(32) if seed is None else parse_seed(seed)
+    match = Match(tuple(name for name, _ in seats), seed, (seed,), {})
+    ((record,),) = play_matches(described, parsed, known, iter([match]))
+    return record
+
+
+# The file
+
+
+def _seed_of(path: str | os.PathLike[str]) -> int | None:
+    """The seed of the tournament in a file; None where the file is not there or has no game yet."""
+    if not Path(path).exists():
+        return None
+    for record in records.read_records(path, rules=False, half_line=True):
+        seed = _tournament_of(record).get("seed")
+        return seed if isinstance(seed, int) else None
+    return None
+
+
+def _tournament_of(record: GameRecord) -> Mapping[str, Any]:
+    noted = record.notes.get("tournament")
+    return noted if isinstance(noted, Mapping) else {}
+
+
+def _read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
+    """The games that a file has already; a half-written last line is removed."""
+    if not Path(path).exists():
+        return []
+    finished: dict[int, Outcome] = {}
+    for line, record in enumerate(records.read_records(path, half_line=True), 1):
+        where = f"{os.fspath(path)}, line {line}"
+        noted = _tournament_of(record)
+        if not noted or record.result is None:
+            raise ValueError(f"{where}: this is no game of a tournament")
+        there = {
+            "game": record.game,
+            "options": record.options,
+            "seed": noted.get("seed"),
+            "agents": noted.get("agents"),
+        }
+        for name, wanted in plan.settings().items():
+            if there[name] != wanted:
+                raise ValueError(
+                    f"{where}: this is a game of another tournament: its {name} is {there[name]!r}, "
+                    f"not {wanted!r}"
+                )
+        number = require_int(noted.get("number"), f"{where}: number", 0, 2**63)
+        match = plan.match(number)
+        if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
+            raise ValueError(f"{where}: seed or agents are not those of game {number}")
+        outcome = Outcome.of(number, record)
+        if finished.setdefault(number, outcome) != outcome:
+            raise ValueError(f"{where}: this is another course of game {number} than before")
+    begin = GameRecord(
+        plan.settings()["game"], plan.options, list(plan.match(0).seats), [], plan.seed
+    ).to_json()
+    head = begin[: begin.index(',"agents"')].encode()
+    with open(path, "rb") as file:
+        half = file.read().rpartition(b"\n")[2][: len(head)]
+    if not head.startswith(half):
+        raise ValueError(f"{os.fspath(path)}: the last line is no game of this tournament")
+    records.drop_half_line(path)
+    # A file may have more games than are wanted now.
+    return [outcome for number, outcome in finished.items() if number < plan.total]

@@ -1,0 +1,212 @@
+"""Games between agents, many at once in lanes; each can be played again alone and comes out the same."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs import registry
+from tabletop_envs.agents.agent import Agent, GameAgent
+from tabletop_envs.envs.game import Game, rewards_of_scores
+from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+from tabletop_envs.records import GameRecord
+
+MAX_LANES = 256
+# How many games are played at once follows the time that a round of actions takes: quick agents play hundreds of games in
+# turn; slow ones finish each game before the next, so that an interruption loses little.
+QUICK_ROUND, SLOW_ROUND = 0.01, 0.2
+
+
+@dataclass(frozen=True)
+class Match:
+    """A game to be played.
+
+    Attributes:
+        seats: The name of each player's agent.
+        deal: The game's seed, 0 … 2^64 − 1.
+        chance: Where the agents' chance comes from: any whole numbers from 0 on; each seat has a stream of its own.
+        notes: For the record.
+    """
+
+    seats: tuple[str, ...]
+    deal: int
+    chance: tuple[int, ...]
+    notes: Mapping[str, Any]
+
+    def stream(self, seat: int) -> np.random.SeedSequence:
+        """The stream of the agent in a seat."""
+        return np.random.SeedSequence([*self.chance, seat])
+
+
+def play_matches(
+    game: Game,
+    options: Mapping[str, Any],
+    agents: Mapping[str, GameAgent | Agent],
+    matches: Iterator[Match],
+) -> Iterator[list[GameRecord]]:
+    """Play matches to their ends; yields the records of those that end together, in no fixed order.
+
+    A record does not depend on the other matches.
+
+    Raises:
+        ValueError: Where an agent chooses what is no legal action, naming agent, game and action.
+    """
+    table = _Lanes(game, options, agents)
+    wanted = 1
+    while True:
+        table.fill(matches, wanted)
+        if not table.running:
+            return
+        begin = time.perf_counter()
+        finished = table.play_round()
+        seconds = time.perf_counter() - begin
+        if seconds < QUICK_ROUND:
+            wanted = min(2 * wanted, MAX_LANES)
+        elif seconds > SLOW_ROUND:
+            wanted = max(wanted // 2, 1)
+        if finished:
+            yield finished
+
+
+class _Lanes:
+    """The games being played: a lane each, as in `kernels.engine`."""
+
+    def __init__(
+        self,
+        game: Game,
+        options: Mapping[str, Any],
+        agents: Mapping[str, GameAgent | Agent],
+    ) -> None:
+        self.game = game
+        self.options = options
+        self.names = list(agents)
+        self.agents = list(agents.values())
+        players = game.num_players(options)
+        self.states = game.new_states(MAX_LANES, options)
+        self.legal = engine.new_legal(game.kernel, MAX_LANES)
+        self.actions = np.zeros(MAX_LANES, np.int64)
+        self.rewards = np.zeros((MAX_LANES, players), np.float64)
+        # By lane and seat: the agent's number, and the generator that a game agent's choices come from.
+        self.seats = np.zeros((MAX_LANES, players), np.int64)
+        self.samplers = np.zeros((MAX_LANES, players), np.uint64)
+        self.rngs: list[list[np.random.Generator]] = [[] for _ in range(MAX_LANES)]
+        self.matches: dict[int, Match] = {}
+        self.played: dict[int, list[int]] = {}
+        self._looks: tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether any game is being played."""
+        return bool(self.matches)
+
+    def fill(self, matches: Iterator[Match], wanted: int) -> None:
+        """Start matches until so many are being played."""
+        free = (lane for lane in range(MAX_LANES) if lane not in self.matches)
+        while len(self.matches) < wanted:
+            match = next(matches, None)
+            if match is None:
+                return
+            self._start(next(free), match)
+
+    def _start(self, lane: int, match: Match) -> None:
+        self.matches[lane], self.played[lane] = match, []
+        streams = [match.stream(seat) for seat in range(len(match.seats))]
+        self.seats[lane] = [self.names.index(name) for name in match.seats]
+        self.samplers[lane] = [stream.generate_state(1, np.uint64)[0] for stream in streams]
+        self.rngs[lane] = [np.random.default_rng(stream) for stream in streams]
+        deal = np.array([match.deal], np.uint64)
+        engine.seed_lanes(self.states[lane : lane + 1], np.zeros(1, np.uint64), deal)
+        self._advance(engine.START, np.array([lane]))
+
+    def _advance(self, command: int, lanes: npt.NDArray[np.int64]) -> None:
+        engine.advance_some(self.states, self.legal, lanes, command, self.actions, self.rewards)
+
+    def play_round(self) -> list[GameRecord]:
+        """Play one action in every game; the records of those that it ends."""
+        lanes = np.array(sorted(self.matches), np.int64)
+        to_move = self.states["to_move"].astype(np.int64)
+        rows = np.arange(MAX_LANES)
+        samplers = self.samplers[rows, to_move]
+        turns = self.seats[lanes, to_move[lanes]]
+        for number in np.unique(turns).tolist():
+            agent, own = self.agents[number], lanes[turns == number]
+            if isinstance(agent, GameAgent):
+                agent.choose_lanes(self.game, self.states, self.legal, samplers, own, self.actions)
+            else:
+                self._ask(agent, own, to_move)
+        self.samplers[rows, to_move] = samplers
+        self._check(lanes)
+        self._advance(engine.PLAY, lanes)
+        for lane, action in zip(lanes.tolist(), self.actions[lanes].tolist(), strict=True):
+            self.played[lane].append(action)
+        ended = lanes[self.states["status"][lanes] != RUNNING].tolist()
+        return [self._record(lane) for lane in ended]
+
+    def _ask(
+        self,
+        agent: Callable[..., int],
+        lanes: npt.NDArray[np.int64],
+        to_move: npt.NDArray[np.int64],
+    ) -> None:
+        if self._looks is None:
+            kernel = self.game.kernel
+            self._looks = (
+                np.zeros((MAX_LANES, kernel.observation_size), np.float32),
+                np.zeros((MAX_LANES, kernel.num_actions), np.int8),
+            )
+        observations, masks = self._looks
+        engine.look_some(self.states, self.legal, lanes, to_move, observations, masks)
+        for lane in lanes.tolist():
+            rng = self.rngs[lane][to_move[lane]]
+            action = agent(observations[lane].copy(), masks[lane].copy(), rng)
+            try:
+                number = operator.index(action)
+            except TypeError:
+                number = -1
+            if not 0 <= number < self.game.kernel.num_actions:
+                self._refuse(lane, f"{action!r}, which is no action")
+            self.actions[lane] = number
+
+    def _check(self, lanes: npt.NDArray[np.int64]) -> None:
+        bits = self.game.kernel.word_bits
+        actions = self.actions[lanes]
+        words = self.legal[lanes, np.clip(actions // bits, 0, self.legal.shape[1] - 1)]
+        legal = (words >> (actions % bits).astype(np.uint64)) & np.uint64(1) != 0
+        legal &= (actions >= 0) & (actions < self.game.kernel.num_actions)
+        if not legal.all():
+            lane = int(lanes[~legal][0])
+            action = int(self.actions[lane])
+            if not 0 <= action < self.game.kernel.num_actions:
+                self._refuse(lane, f"{action}, which is no action")
+            name = self.game.action_to_str(self.states[lane], action)
+            self._refuse(lane, f"action {action} ({name}), which is illegal")
+
+    def _refuse(self, lane: int, choice: str) -> NoReturn:
+        match, seat = self.matches[lane], int(self.states["to_move"][lane])
+        raise ValueError(
+            f"agent {match.seats[seat]!r} as player_{seat} chose {choice} after "
+            f"{len(self.played[lane])} actions of {self.game.name} with seed {match.deal}"
+        )
+
+    def _record(self, lane: int) -> GameRecord:
+        match, state = self.matches.pop(lane), self.states[lane]
+        scores = state["scores"][: len(match.seats)].tolist()
+        return GameRecord(
+            game=registry.batch_id(self.game.name),
+            options=dict(self.options),
+            agents=list(match.seats),
+            actions=self.played.pop(lane),
+            seed=match.deal,
+            result={
+                "scores": scores,
+                "rewards": rewards_of_scores(scores),
+                "truncated": bool(state["status"] == TRUNCATED),
+            },
+            notes=dict(match.notes),
+        )

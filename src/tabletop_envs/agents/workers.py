@@ -1,0 +1,86 @@
+"""A tournament's games in several processes; who plays a game makes no difference to it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tabletop_envs.agents.agent import Agent, GameAgent
+from tabletop_envs.agents.match import play_matches
+from tabletop_envs.records import GameRecord
+
+if TYPE_CHECKING:
+    from tabletop_envs.agents.arena import Plan
+
+# A process gets as many games at a time as keep it busy for about so many seconds.
+CHUNK_SECONDS = 1.0
+MAX_CHUNK = 1024
+
+
+def play_in_processes(
+    plan: Plan, agents: Mapping[str, GameAgent | Agent], numbers: Iterator[int], workers: int
+) -> Iterator[list[GameRecord]]:
+    """As `play_matches`, for the games of a plan with the given numbers. Agents must be picklable."""
+    pool = ProcessPoolExecutor(
+        workers,
+        # Forked copies of a process that has threads may hang.
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(plan, dict(agents)),
+    )
+    size = 1
+    waiting: set[Future[tuple[float, list[GameRecord]]]] = set()
+    try:
+        while True:
+            # One chunk for every process, and one to follow.
+            while len(waiting) < 2 * workers and (chunk := list(islice(numbers, size))):
+                waiting.add(pool.submit(_play_chunk, chunk))
+            if not waiting:
+                return
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                seconds, records = future.result()
+                if seconds < CHUNK_SECONDS / 2:
+                    size = min(max(size, 2 * len(records)), MAX_CHUNK)
+                elif seconds > 2 * CHUNK_SECONDS:
+                    size = max(min(size, len(records) // 2), 1)
+                yield records
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_PLAN: list[tuple[Plan, dict[str, GameAgent | Agent]]] = []
+
+
+def _begin(plan: Plan, agents: dict[str, GameAgent | Agent]) -> None:
+    # Ctrl-C is the parent's business.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _PLAN[:] = [(plan, agents)]
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    """End with the parent, however it ends: a pool's processes would wait for its next task for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _play_chunk(numbers: list[int]) -> tuple[float, list[GameRecord]]:
+    ((plan, agents),) = _PLAN
+    begin = time.perf_counter()
+    matches = map(plan.match, numbers)
+    played = [
+        record
+        for finished in play_matches(plan.game, plan.options, agents, matches)
+        for record in finished
+    ]
+    return time.perf_counter() - begin, played

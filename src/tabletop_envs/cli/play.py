@@ -1,0 +1,181 @@
+"""`tabletop-envs play`: play against agents in the terminal.
+
+A thin layer over `tabletop_envs.session`, which knows the game, undo, hints and records.
+"""
+
+# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
+# their annotations, which name what is imported only there.
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tabletop_envs import registry
+from tabletop_envs.cli.common import (
+    INTERRUPTED,
+    CtrlC,
+    find_games,
+    game_options,
+    nearest,
+    taking_several,
+    wrong,
+)
+from tabletop_envs.cli.reader import make_reader
+
+if TYPE_CHECKING:
+    import typer
+
+    from tabletop_envs.session import Session
+
+DEFAULT_OPPONENT = "mcts:400"
+
+
+def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
+    """The agents by seats: one opponent takes all other seats, several one each."""
+    from tabletop_envs.agents import agent_names, make_agent
+
+    for name in opponents:
+        try:
+            if name != "human":
+                make_agent(name)
+        except ValueError as error:
+            raise wrong("--opponent", f"{error}{nearest(name, agent_names())}") from None
+    if not 0 <= seat < players:
+        raise wrong("--seat", f"{seat} is impossible: allowed is 0 to {players - 1}")
+    if len(opponents) == 1:
+        opponents = opponents * (players - 1)
+    if len(opponents) != players - 1:
+        raise wrong(
+            "--opponent", f"there are {len(opponents)} opponents for {players - 1} other seats"
+        )
+    return [*opponents[:seat], "human", *opponents[seat:]]
+
+
+def _new_session(
+    game: str, options: list[str], seat: int, opponents: list[str], seed: int | None
+) -> "Session":
+    from tabletop_envs.session import Session
+
+    (described,) = find_games([game])
+    parsed = game_options(described, options)
+    agents = _make_agents(described.num_players(parsed), seat, opponents)
+    return Session(described.name, agents, seed, parsed)
+
+
+def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> "Session":
+    from tabletop_envs.session import Session, load
+
+    try:
+        record = load(path)
+        agents = None
+        if opponents:
+            people = [p for p, agent in enumerate(record.agents) if agent == "human"]
+            agents = _make_agents(len(record.agents), people[0] if people else 0, opponents)
+        session = Session.resume(record, agents)
+    except OSError as error:
+        raise wrong("--resume", f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise wrong("--resume", str(error)) from None
+    if game is not None:
+        (described,) = find_games([game])
+        if registry.batch_id(described.name) != record.game:
+            raise wrong("--resume", f"{path} has a game of {record.game}, not of {described.name}")
+    return session
+
+
+def add_to(app: "typer.Typer") -> None:
+    """Add the command to the application."""
+    import typer
+
+    @app.command(cls=taking_several("--opponent", "--option"))
+    def play(
+        game: Annotated[
+            str | None,
+            typer.Argument(
+                show_default=False, help="The game (see `list`); not needed with --resume."
+            ),
+        ] = None,
+        opponent: Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="AGENT ...",
+                show_default=False,
+                help="random, greedy, mcts:N (N simulations an action) or human; one for all other seats, or one "
+                f"for each. Default: {DEFAULT_OPPONENT}.",
+            ),
+        ] = None,
+        seat: Annotated[
+            int | None,
+            typer.Option(show_default=False, help="Your seat, from 0, which begins. Default: 0."),
+        ] = None,
+        seed: Annotated[
+            int | None,
+            typer.Option(
+                min=0,
+                max=2**64 - 1,
+                show_default=False,
+                help="Makes chance reproducible. Default: a new one.",
+            ),
+        ] = None,
+        option: Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="KEY=VALUE ...",
+                show_default=False,
+                help="Options of the game (see `list`).",
+            ),
+        ] = None,
+        resume: Annotated[
+            Path | None,
+            typer.Option(show_default=False, help="Go on with the game saved in this file."),
+        ] = None,
+        save: Annotated[
+            Path | None,
+            typer.Option(
+                show_default=False,
+                help="Where the game is saved at the end. Default: the resumed file, or for an unfinished game a new "
+                "file in this folder.",
+            ),
+        ] = None,
+    ) -> None:
+        """Play against agents in the terminal: moves by name with completion or by number, undo, hints.
+
+        Ctrl-C and the end of the input save the game and end.
+        """
+        from tabletop_envs.cli.terminal import End, Terminal
+
+        if resume is not None and (seat, seed, option) != (None, None, None):
+            raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
+        if resume is None and game is None:
+            raise wrong("GAME", "name a game, or a saved one with --resume")
+        if save is not None and save.exists() and save != resume:
+            raise wrong(
+                "--save",
+                f"{save} is there already: go on with it by --resume, or name another file",
+            )
+        if save is not None and not save.parent.is_dir():
+            raise wrong("--save", f"there is no folder {save.parent}")
+        interrupted = False
+        terminal: Terminal | None = None
+        try:
+            with CtrlC():
+                if resume is not None:
+                    session = _resumed_session(resume, game, opponent or [])
+                else:
+                    assert game is not None
+                    session = _new_session(
+                        game, option or [], seat or 0, opponent or [DEFAULT_OPPONENT], seed
+                    )
+                terminal = Terminal(session, make_reader(), save or resume)
+                with contextlib.suppress(End, EOFError):
+                    terminal.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        except ImportError as error:
+            typer.echo(f"tabletop-envs: {error}", err=True)
+            raise typer.Exit(1) from None
+        finally:
+            if terminal is not None:
+                terminal.finish()
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,373 @@
+"""Game records: a game as one line of JSON, written, read, checked against the rules and replayed exactly.
+
+from tabletop_envs import records
+
+records.append("games.jsonl", records.record_of(env, 7, actions, ["random", "greedy"]))
+for record in records.read_records("games.jsonl"):  # every line checked against the rules
+    for env in records.replay(record):
+        print(env.render())
+
+A line has the fields of `GameRecord`; what is None or empty is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tabletop_envs import registry
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import (
+    Snapshot,
+    parse_seed,
+    require,
+    require_bool,
+    require_int,
+    require_list,
+    require_mapping,
+    rewards_of_scores,
+)
+from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+
+FORMAT = 1
+_RESULT_KEYS = {"scores", "rewards", "truncated"}
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game, finished or not.
+
+    Attributes:
+        game: The game's id with its version, such as `kirche-v0`.
+        options: The game's options; those not given get their defaults.
+        agents: A name for each player, in the order of their seats.
+        actions: The actions played, all of them legal.
+        seed: What the game was reset with, 0 … 2^64 − 1. Either this or `start` is given.
+        start: The snapshot that the game was restored from; where chance remains, with its `rng`.
+        result: None while the game is unfinished, else its outcome as in `env.snapshot()`: `scores`, `rewards` and
+            `truncated`; in a game lost by an illegal action also `illegal`, that action.
+        values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
+        notes: Whatever the writer wants to keep beside: any JSON object.
+        format: The version of this format.
+
+    Raises:
+        TypeError, ValueError: For what cannot be a game, naming it. The rules are checked by `check`.
+    """
+
+    game: str
+    options: dict[str, int | bool]
+    agents: list[str]
+    actions: list[int]
+    seed: int | None = None
+    start: Snapshot | None = None
+    result: dict[str, Any] | None = None
+    values: list[list[float | None]] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        require(
+            type(self.format) is int and self.format == FORMAT,
+            f"format is {self.format!r}: this version reads {FORMAT}",
+        )
+        known = [registry.batch_id(name) for name in registry.game_names()]
+        require(self.game in known, f"game is {self.game!r}: the games are {', '.join(known)}")
+        game = registry.get_game(self.game)
+        options = game.parse_options(require_mapping(self.options, "options"))
+        object.__setattr__(self, "options", options)
+        players = game.num_players(options)
+        for agent in require_list(self.agents, "agents", players):
+            require(isinstance(agent, str), f"agents has {agent!r}, not a name")
+        largest = game.kernel.num_actions - 1
+        for index, action in enumerate(require_list(self.actions, "actions")):
+            if type(action) is not int or not 0 <= action <= largest:
+                require_int(action, f"actions[{index}]", 0, largest)
+        require((self.seed is None) != (self.start is None), "either seed or start is to be given")
+        if self.start is None:
+            require(not isinstance(self.seed, bool), f"seed is {self.seed!r}, not a whole number")
+            parse_seed(self.seed)
+        else:
+            require_mapping(self.start, "start")
+            if game.has_chance:
+                require("rng" in self.start, "start lacks 'rng': without it chance is unknown")
+        if self.result is not None:
+            keys = set(require_mapping(self.result, "result"))
+            require(
+                keys in (_RESULT_KEYS, _RESULT_KEYS | {"illegal"}),
+                f"result has the keys {sorted(keys)}, not scores, rewards, truncated",
+            )
+            require_list(self.result["scores"], "result['scores']", players)
+            require_list(self.result["rewards"], "result['rewards']", players)
+            require_bool(self.result["truncated"], "result['truncated']")
+            if "illegal" in self.result:
+                require_int(self.result["illegal"], "result['illegal']", 0, largest)
+        if self.values is not None:
+            for index, row in enumerate(require_list(self.values, "values", len(self.actions))):
+                for value in require_list(row, f"values[{index}]", players):
+                    require(
+                        value is None or (type(value) in (int, float) and math.isfinite(value)),
+                        f"values[{index}] has {value!r}, neither a finite number nor None",
+                    )
+        require_mapping(self.notes, "notes")
+
+    def to_json(self) -> str:
+        """The record as one line of JSON, without the line's end; TypeError or ValueError for `notes` that JSON cannot hold."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        head = {"format": fields.pop("format")}
+        kept = {
+            name: value
+            for name, value in fields.items()
+            if value is not None and not (name == "notes" and not value)
+        }
+        return json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> GameRecord:
+        """The record of a line; the rules are not consulted (`check` does that).
+
+        ValueError for bad JSON, for an unknown or missing key, another format, an unknown game or option, and for values
+        that cannot be.
+        """
+        try:
+            document = json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"this is no JSON: {error}") from None
+        require(isinstance(document, dict), "a record is a JSON object")
+        require("format" in document, "the record lacks 'format'")
+        require(document["format"] == FORMAT, f"format is {document['format']!r}, not {FORMAT}")
+        known = [f.name for f in dataclasses.fields(cls)]
+        for key in document:
+            require(key in known, f"the record has {key!r}, which is none of {', '.join(known)}")
+        for key in ("game", "options", "agents", "actions"):
+            require(key in document, f"the record lacks {key!r}")
+        try:
+            return cls(**document)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+# Writing
+
+
+def record_of(
+    env: TabletopEnv,
+    seed: int | None,
+    actions: Sequence[int],
+    agents: Sequence[str],
+    *,
+    start: Snapshot | None = None,
+    values: Sequence[Sequence[float | None]] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> GameRecord:
+    """The record of the game that an environment holds, finished or not.
+
+    Args:
+        env: The environment as it stands now, wrapped or not.
+        seed: What it was reset with; None where it was restored from `start`.
+        actions: All actions since then; in a game lost by an illegal action that one is the last.
+        agents: A name for each player.
+        start: The snapshot that it was restored from.
+        values: As in `GameRecord`.
+        notes: As in `GameRecord`.
+
+    Raises:
+        TypeError, ValueError: For what cannot be, and where `env` has seen another number of actions.
+    """
+    inner: TabletopEnv = env.unwrapped
+    position = inner.snapshot()
+    played = position["ply"] - (0 if start is None else start["ply"])
+    numbers = [int(action) for action in actions]
+    result = position["outcome"]
+    if result is not None and len(numbers) == played + 1:
+        # An illegal action is not counted as played.
+        result = {**result, "illegal": numbers.pop()}
+    require(
+        len(numbers) == played,
+        f"there are {len(numbers)} actions, but the environment has seen {played}",
+    )
+    return GameRecord(
+        game=registry.batch_id(inner.game.name),
+        options=dict(inner.options),
+        agents=list(agents),
+        actions=numbers,
+        seed=None if seed is None else parse_seed(seed),
+        start=start,
+        result=result,
+        values=None if values is None else [list(row) for row in values],
+        notes=dict(notes or {}),
+    )
+
+
+def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
+    """Write records at the end of a file, which is made if it is not there, and wait until the disk has them.
+
+    All lines are one write, so that writers do not mix theirs, and a process killed in the middle leaves at worst a
+    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it.
+    """
+    lines = "".join(record.to_json() + "\n" for record in records).encode()
+    with open(path, "ab", buffering=0) as file:
+        size = file.tell()
+        if size and _last_byte(path) != b"\n":
+            raise ValueError(f"{os.fspath(path)} ends in a half-written line")
+        while lines:
+            lines = lines[file.write(lines) :]
+        os.fsync(file.fileno())
+
+
+def _last_byte(path: str | os.PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
+
+
+def drop_half_line(path: str | os.PathLike[str]) -> int:
+    """Remove what follows the last line's end of a file: what a killed process left. Returns how many bytes went."""
+    with open(path, "rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = size
+        while end:
+            begin = max(0, end - 2**16)
+            file.seek(begin)
+            found = file.read(end - begin).rfind(b"\n")
+            if found >= 0:
+                end = begin + found + 1
+                break
+            end = begin
+        file.truncate(end)
+    return size - end
+
+
+# Reading
+
+
+def replay(record: GameRecord, **arguments: Any) -> Iterator[TabletopEnv]:
+    """Play a recorded game: the environment at the start, and again after each action (always the same object).
+
+    Args:
+        record: The record.
+        **arguments: More for the environment, such as `render_mode="ansi"`.
+
+    Raises:
+        ValueError: At the first action that the rules do not allow, by its index and name, and at the end where the result is
+            not the one recorded.
+    """
+    arguments |= {"on_illegal": "raise", **record.options}
+    env = TabletopEnv(registry.get_game(record.game), **arguments)
+    _begin(env, record)
+    yield env
+    for index, action in enumerate(record.actions):
+        if _over(env):
+            raise ValueError(f"actions[{index}] is {action}, but the game was over before it")
+        try:
+            env.step(action)
+        except ValueError as error:
+            raise ValueError(f"actions[{index}]: {error}") from None
+        yield env
+    illegal = (record.result or {}).get("illegal")
+    if illegal is not None:
+        require(
+            not _over(env) and not env.action_mask()[illegal],
+            f"result['illegal'] is {illegal}, but that action is not illegal at the end",
+        )
+        env.on_illegal = "lose"
+        env.step(illegal)
+        yield env
+    _check_result(env, record.result)
+
+
+def _over(env: TabletopEnv) -> bool:
+    return any(env.terminations.values()) or any(env.truncations.values())
+
+
+def _begin(env: TabletopEnv, record: GameRecord) -> None:
+    if record.start is None:
+        env.reset(seed=record.seed)
+        return
+    try:
+        env.restore(record.start)
+    except ValueError as error:
+        raise ValueError(f"start: {error}") from None
+    require(
+        env.options == record.options,
+        f"options are {record.options}, but those of start are {env.options}",
+    )
+
+
+def _check_result(env: TabletopEnv, result: Mapping[str, Any] | None) -> None:
+    outcome = env.snapshot()["outcome"]
+    if result is None:
+        require(outcome is None, f"there is no result, but the game is over: {outcome}")
+        return
+    require(outcome is not None, "there is a result, but the game is not over")
+    for key in ("scores", "rewards", "truncated"):
+        require(
+            result[key] == outcome[key],
+            f"result[{key!r}] is {result[key]!r}, but the game ends with {outcome[key]!r}",
+        )
+
+
+def check(record: GameRecord) -> None:
+    """Replay a record; ValueError for the first action that the rules do not allow, and for a wrong result."""
+    if not _is_plain_and_right(record):
+        for _ in replay(record):
+            pass
+
+
+def _is_plain_and_right(record: GameRecord) -> bool:
+    """Whether a game from a seed agrees with the rules, without an environment: quicker, but it cannot say why not."""
+    if record.seed is None:
+        return False
+    game = registry.get_game(record.game)
+    states, words = game.new_states(1, record.options), engine.new_legal(game.kernel)
+    engine.seed_lanes(states, np.zeros(1, np.uint64), np.array([record.seed], np.uint64))
+    result = np.zeros(3 + len(record.agents), np.int64)
+    engine.advance_one(states, words, engine.START, 0, result)
+    for action in record.actions:
+        # A finished game has no legal action.
+        if not engine.advance_one(states, words, engine.PLAY, action, result):
+            return False
+    status, _, _, *scores = result.tolist()
+    if status == RUNNING:
+        return record.result is None
+    rewards = rewards_of_scores(scores)
+    outcome = {"scores": scores, "rewards": rewards, "truncated": status == TRUNCATED}
+    return record.result == outcome
+
+
+def read_records(
+    path: str | os.PathLike[str], *, rules: bool = True, half_line: bool = False
+) -> Iterator[GameRecord]:
+    """The records of a file, one after the other.
+
+    Args:
+        path: A file with one record a line.
+        rules: Whether each record is checked against the rules (`check`).
+        half_line: Whether a last line without its end, as a killed process leaves it, is passed over.
+
+    Raises:
+        ValueError: At the first bad line, naming file, line and fault.
+        OSError: If the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if half_line and not line.endswith(b"\n"):
+                return
+            try:
+                record = GameRecord.from_json(line)
+                if rules:
+                    check(record)
+            except ValueError as error:
+                half = "" if line.endswith(b"\n") else " (the file ends within this line)"
+                raise ValueError(f"{os.fspath(path)}, line {number}: {error}{half}") from None
+            yield record

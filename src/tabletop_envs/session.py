@@ -1,0 +1,193 @@
+"""A game between people and agents: moves by name, undo, hints, and a record to go on from. Knows nothing of drawing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tabletop_envs import records, registry
+from tabletop_envs.agents import GameAgent, make_agent
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import parse_seed
+from tabletop_envs.records import GameRecord
+
+HUMAN = "human"
+
+
+class _Step(NamedTuple):
+    """An action, whether a person chose it among several, and the game after it."""
+
+    action: int
+    decided: bool
+    env: TabletopEnv
+
+
+class Session:
+    """A running game.
+
+    Args:
+        game: The game's id or name.
+        agents: For each player the name of an agent (`agents.make_agent`), or `"human"`.
+        seed: 0 … 2^64 − 1, of the game and of the agents' chance; None: a new one.
+        options: The game's options.
+
+    Attributes:
+        agents: The names of the players' agents.
+
+    Raises:
+        TypeError, ValueError: For an unknown game, agent or option, and for a wrong number of agents.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        agents: Sequence[str],
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        described = registry.get_game(game)
+        parsed = described.parse_options(options or {})
+        record = GameRecord(
+            registry.batch_id(described.name),
+            parsed,
+            list(agents),
+            [],
+            secrets.randbits(32) if seed is None else parse_seed(seed),
+        )
+        self._begin(record, list(agents))
+
+    @classmethod
+    def resume(cls, record: GameRecord, agents: Sequence[str] | None = None) -> Session:
+        """Go on with an unfinished game, with its agents or with others.
+
+        ValueError for a record that breaks the rules, a finished game, or an unknown or wrong number of agents.
+        """
+        if record.result is not None:
+            raise ValueError("the game is over: there is nothing to go on with")
+        records.check(record)
+        session = cls.__new__(cls)
+        session._begin(record, list(record.agents if agents is None else agents))
+        return session
+
+    def _begin(self, record: GameRecord, agents: list[str]) -> None:
+        if len(agents) != len(record.agents):
+            raise ValueError(f"there are {len(agents)} agents for {len(record.agents)} players")
+        self.agents = agents
+        self._choosers = [None if name == HUMAN else _require_game_agent(name) for name in agents]
+        self._seed, self._start = record.seed, record.start
+        # All that changes is this list, by one operation at a time: an interruption leaves nothing half done.
+        self._steps: list[_Step] = []
+        beginning = GameRecord(
+            record.game, record.options, record.agents, [], record.seed, record.start
+        )
+        self._first = next(records.replay(beginning, render_mode="ansi"))
+        for action in record.actions:
+            self.play(action)
+
+    # The position
+
+    @property
+    def env(self) -> TabletopEnv:
+        """The game as it stands (`render_mode="ansi"`); not to be stepped."""
+        return self._steps[-1].env if self._steps else self._first
+
+    @property
+    def actions(self) -> list[int]:
+        """What has been played."""
+        return [step.action for step in self._steps]
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return any(self.env.terminations.values()) or any(self.env.truncations.values())
+
+    @property
+    def player(self) -> int:
+        """The player in turn."""
+        return self.env.possible_agents.index(self.env.agent_selection)
+
+    @property
+    def human_to_move(self) -> bool:
+        """Whether the game waits for a person."""
+        return not self.over and self._choosers[self.player] is None
+
+    def legal_moves(self) -> dict[str, int]:
+        """The legal actions by their names, in ascending order of actions; none once the game is over."""
+        if self.over:
+            return {}
+        actions = np.flatnonzero(self.env.action_mask()).tolist()
+        return {self.env.action_to_str(action): action for action in actions}
+
+    # Moves
+
+    def play(self, action: int) -> str:
+        """Play an action for the player in turn, whoever that is; its name. ValueError, the game untouched, if it is illegal."""
+        name = self.env.action_to_str(action)
+        after = self.env.clone()
+        decided = self.human_to_move and int(after.action_mask().sum()) > 1
+        after.step(action)
+        self._steps.append(_Step(int(action), decided, after))
+        return name
+
+    def play_agent(self) -> str:
+        """Let the agent in turn play; the name of its action. ValueError if a person is in turn."""
+        agent = None if self.over else self._choosers[self.player]
+        if agent is None:
+            raise ValueError("no agent is in turn")
+        return self.play(agent.choose(self.env, self._rng(self.player)))
+
+    def hint(self, agent: str) -> str:
+        """The name of the action that an agent would choose for the player in turn.
+
+        ValueError for an unknown agent, and where the game is over.
+        """
+        chooser = _require_game_agent(agent)
+        if self.over:
+            raise ValueError("the game is over: there is nothing to choose")
+        return self.env.action_to_str(chooser.choose(self.env, self._rng(-1)))
+
+    def _rng(self, player: int) -> np.random.Generator:
+        # A stream for each choice, so that a game that is resumed or taken back goes on as it would have.
+        seed = self._seed if self._start is None else int(self._start.get("rng", 0))
+        return np.random.default_rng([seed or 0, len(self._steps), player + 1])
+
+    def undo(self) -> bool:
+        """Go back to the last choice of a person; False, with nothing changed, where there is none."""
+        for index in reversed(range(len(self._steps))):
+            if self._steps[index].decided:
+                del self._steps[index:]
+                return True
+        return False
+
+    # Records
+
+    def record(self) -> GameRecord:
+        """The game so far."""
+        return records.record_of(self.env, self._seed, self.actions, self.agents, start=self._start)
+
+
+def _require_game_agent(name: str) -> GameAgent:
+    agent = make_agent(name)
+    assert isinstance(agent, GameAgent)  # all that have a name are
+    return agent
+
+
+def save(path: str | os.PathLike[str], record: GameRecord) -> None:
+    """Write a record as the only one of a file; an older file is replaced as a whole or not at all."""
+    beside = Path(f"{os.fspath(path)}.part")
+    beside.unlink(missing_ok=True)
+    records.append(beside, record)
+    beside.replace(path)
+
+
+def load(path: str | os.PathLike[str]) -> GameRecord:
+    """The only record of a file, checked against the rules; ValueError where there is none, several or a bad one."""
+    found = list(records.read_records(path))
+    if len(found) != 1:
+        raise ValueError(f"{os.fspath(path)} has {len(found)} games, not one")
+    return found[0]

@@ -1,0 +1,273 @@
+"""The command `tournament`: its words, its tables, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from tabletop_envs import cli, records, registry
+from tabletop_envs.agents import arena
+from tabletop_envs.agents.ratings import Table
+from tabletop_envs.cli.common import spread
+from tabletop_envs.cli.tournament import cross_table, seats_table, standings_table
+from tests.games import each_game
+from tests.test_arena import drawn, outcome, table_of
+
+pytest.importorskip("openskill")
+
+
+@pytest.fixture(autouse=True)
+def agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More agents with names that compile quickly."""
+    makers = arena.make_agent.__globals__["_MAKERS"]
+    monkeypatch.setitem(makers, "greedy", lambda _: makers["random"](_))
+    monkeypatch.setitem(makers, "mcts", lambda _: makers["random"](_))
+
+
+def run(*words: str, exit_code: int = 0) -> Any:
+    result = CliRunner().invoke(cli.make_app(), ["tournament", *words], prog_name="tabletop-envs")
+    assert result.exit_code == exit_code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def run_json(*words: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(run(*words, "--json").stdout)
+    return document
+
+
+def plain(text: str) -> str:
+    return " ".join(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[^\x00-\x7f]", " ", text).split())
+
+
+def test_a_flag_is_repeated_for_each_of_its_values() -> None:
+    for words, expected in [
+        ("g --agents a b c --games 5", "g --agents a --agents b --agents c --games 5"),
+        ("--agents a --agents b g", "--agents a --agents b --agents g"),
+        ("--games 5 g --option a=1 b=2", "--games 5 g --option a=1 --option b=2"),
+        ("--agents --games 5", "--games 5 --agents"),
+        ("--agents=a b --json c", "--agents=a b --json c"),
+        ("", ""),
+    ]:
+        assert spread(words.split(), ["--agents", "--option"]) == expected.split()
+
+
+@each_game
+def test_the_words_of_the_issue(name: str) -> None:
+    words = f"{name} --agents random greedy mcts:9 --games 4 --seed 7 --option max_plies=12"
+    document = run_json(*words.split())
+    expected = arena.tournament(
+        name, ["random", "greedy", "mcts:9"], 4, seed=7, options={"max_plies": 12}
+    )
+    assert document["games"] == document["planned"] == 12
+    assert document["interrupted"] is False
+    del document["version"], document["interrupted"]
+    assert document == json.loads(json.dumps(expected.to_dict()))
+    assert document["game"] == registry.batch_id(name)
+
+
+def test_players_and_output(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    words = [
+        *"tuerme --agents random greedy mcts:9 --games 3 --players 3".split(),
+        *f"--option max_plies=12 slide=true --seed 4 --output {path}".split(),
+    ]
+    first = run_json(*words)
+    assert first["options"] == {
+        "num_players": 3,
+        "slide": True,
+        "end_on_any_full_city": False,
+        "max_plies": 12,
+    }
+    assert len(list(records.read_records(path))) == 3
+    whole = path.read_bytes()
+    assert run_json(*words) == first
+    # The seed is in the file.
+    seedless = [word for word in words if word not in ("--seed", "4")]
+    assert run_json(*seedless) == first
+    assert path.read_bytes() == whole
+    assert run_json(*words, "--workers", "2") == first
+    run("kirche", "--agents", "random", "greedy", "--games", "1", "--players", "2")
+
+
+def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
+    words = "kirche --agents random greedy --games 2 --option max_plies=9".split()
+    first, second = run_json(*words), run_json(*words)
+    assert first["seed"] != second["seed"]
+    assert run_json(*words, "--seed", str(first["seed"])) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", ["Missing"]),
+        ("chess --agents random greedy", ["'chess'"]),
+        ("kirche", ["--agents"]),
+        ("kirche --agents --games 3", ["--agents", "requires an argument"]),
+        ("kirche --agents random", ["--agents", "two and more", "mcts:N"]),
+        ("kirche --agents random random", ["--agents", "'random' is given twice"]),
+        ("kirche --agents random gredy", ["no agent 'gredy'", "did you mean 'greedy'?"]),
+        ("kirche --agents random greedy --games 0", ["--games"]),
+        ("kirche --agents random greedy --seed -1", ["--seed"]),
+        ("kirche --agents random greedy --workers 0", ["--workers"]),
+        ("kirche --agents random greedy --players 3", ["--players", "kirche has 2 players"]),
+        ("tuerme --agents random greedy --players 5", ["num_players=5", "from 2 to 4"]),
+        (
+            "tuerme --agents random greedy --players 3 --option num_players=2",
+            ["'num_players' is given twice"],
+        ),
+        ("kirche --agents random greedy --option hauses=1", ["no option 'hauses'"]),
+        ("kirche --agents random greedy --output {folder}", ["--output", "directory"]),
+        ("kirche --agents random greedy --output {folder}/no/x", ["--output", "No such file"]),
+        ("kirche --agents random greedy --output {file}", ["--output", "line 1", "no JSON"]),
+    ],
+)
+def test_wrong_words_get_an_error_that_helps(
+    words: str, expected: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "notes"
+    file.write_text("precious\n")
+    result = run(*words.format(folder=tmp_path, file=file).split(), exit_code=2)
+    assert result.stdout == ""
+    for part in expected:
+        assert part in plain(result.stderr)
+    assert file.read_text() == "precious\n"
+
+
+def test_without_openskill_an_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openskill", None)
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    result = run(*"kirche --agents random greedy --games 1".split(), exit_code=1)
+    assert 'pip install "tabletop-envs[arena]"' in result.stderr
+
+
+# Tables
+
+
+def draw(table: Any, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(table)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def small_table() -> Table:
+    return table_of(
+        "ab",
+        outcome(0, "ab", 3, 1),
+        outcome(1, "ba", 2, 2),
+        outcome(2, "ab", 5, 0, digest=b"x"),
+        outcome(3, "ba", 1, 0),
+        outcome(4, "ab", 3, 1),
+    )
+
+
+def test_tables_show_results_with_their_intervals() -> None:
+    table = small_table()
+    lines = [line.split() for line in draw(standings_table(table)).splitlines()]
+    best = table.standings[0]
+    rating = f"{best.mu:.1f} ± {best.sigma:.1f}".split()
+    assert [*"a 5 3 1 70.0%".split(), *lines_interval(best), *rating] in lines
+    crossed = draw(cross_table(table))
+    assert re.search(r"\ba +70\.0%", crossed)
+    assert re.search(r"\bb +30\.0%", crossed)
+    assert "+3 =1 −1" in crossed
+    assert "+1 =1 −3" in crossed
+    assert "a – b: only 4 of 5 games differ" in crossed
+    assert "b – a" not in crossed
+    seats = [line.split() for line in draw(seats_table(table)).splitlines()]
+    assert ["player_0", "4", "90.0%"] in [line[:3] for line in seats]
+    assert ["player_1", "0", "10.0%"] in [line[:3] for line in seats]
+    assert "5 of 5 games, mean length 10.0, truncated: 0" in draw(seats_table(table))
+
+
+def lines_interval(standing: Any) -> list[str]:
+    return f"[{100 * standing.low:.1f}, {100 * standing.high:.1f}]".split()
+
+
+def test_many_agents_are_shown_as_a_list_of_pairs() -> None:
+    names = "abcdefg"
+    games = [
+        outcome(number, f"{first}{second}", 2, 1)
+        for number, (first, second) in enumerate((a, b) for a in names for b in names if a < b)
+    ]
+    lines = [line.split() for line in draw(cross_table(table_of(names, *games))).splitlines()]
+    assert "a b +1 =0 −0 100.0% [20.7, 100.0] 100.0% 1".split() in lines
+    assert [line[:2] for line in lines].count(["g", "a"]) == 0
+
+
+def test_nothing_is_claimed_before_the_first_game() -> None:
+    played = arena.Tournament("kirche", ["random", ("drawn", drawn)], 2, 1)
+    table = played.table()
+    assert draw(standings_table(table)).count(" - ") == 2
+    assert "0 of 2 games, mean length -" in draw(seats_table(table))
+    draw(cross_table(table))
+
+
+# Ctrl-C
+
+SLOW = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from tabletop_envs import agents
+from tabletop_envs.cli import main
+
+class Slow(agents.RandomAgent):
+    def choose_lanes(self, *arguments):
+        time.sleep(0.01)
+        super().choose_lanes(*arguments)
+
+agents._MAKERS["greedy"] = lambda _: Slow()
+main()
+"""
+
+
+def test_ctrl_c_shows_what_there_is_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    path = tmp_path / "games.jsonl"
+    words = "kirche --agents random greedy --games 30 --seed 2 --option max_plies=12".split()
+    words += ["--output", str(path)]
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, "tournament", *words, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(terminal)
+    shown, end = "", time.monotonic() + 60
+    try:
+        while not re.search(r" [1-9]\d*/30.*(random|greedy) \d+\.\d%", shown):
+            ready, _, _ = select.select([master], [], [], max(0, end - time.monotonic()))
+            assert ready, shown
+            shown += os.read(master, 4096).decode(errors="replace")
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+    assert process.returncode == 130
+    document = json.loads(stdout)
+    assert document["interrupted"] is True
+    assert 0 < document["games"] < document["planned"] == 30
+    # The interrupt may come between writing a game and counting it.
+    assert document["games"] <= len(list(records.read_records(path))) < 30
+    whole = run_json(*words)
+    assert whole["games"] == 30
+    assert whole == run_json(*words[:-2])
