@@ -1,0 +1,105 @@
+"""The greedy agent: it looks one decision ahead and takes what the game's heuristic likes best.
+
+For every legal action it plays the action in a copy of the game and asks the heuristic (`agents.heuristics`) what the
+position that follows is worth to the player who acted. Where a decision takes several actions (a stone, its field,
+its direction in meeples), the copy is played on to the end of the decision in every possible way, and the action is
+worth what the best way is worth. A finished game is worth its rewards, so a winning action is always taken. Among
+equals all are equally likely.
+
+The copy is a guess: what the player cannot see, and chance to come, are dealt anew, once a choice and the same for all
+actions, so that luck favours none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tabletop_envs.agents import heuristics
+from tabletop_envs.agents.agent import GameAgent
+from tabletop_envs.agents.heuristics import evaluate, is_settled
+from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
+from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
+from tabletop_envs.kernels.engine import entry, legal_words, num_words
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.game import Game, State
+
+# The longest decision, in actions: to choose a meeple of meeples and move it (2), a sidestep (2), a clone, a teleport.
+LONGEST_DECISION = 6
+
+
+class GreedyAgent(GameAgent):
+    """Takes the action whose best outcome, at the end of the decision, the game's heuristic values most."""
+
+    name = "greedy"
+
+    def choose_lanes(
+        self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
+    ) -> None:
+        """See `GameAgent.choose_lanes`."""
+        heuristics.load(game)
+        copies = np.zeros(LONGEST_DECISION + 1, game.kernel.state)
+        work = heuristics.workspace(game.kernel)
+        choose_greedily(states, legal, samplers, lanes, actions, copies, work)
+
+
+@entry
+def choose_greedily(
+    states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any, copies: Any, work: Any
+) -> None:
+    """`GreedyAgent.choose_lanes`; `copies` are states to work on, `work` is `heuristics.workspace`."""
+    size, bits = num_words(states[0]), word_bits(states[0])
+    words = np.zeros((LONGEST_DECISION, legal_words(states[0])), np.uint64)
+    next_word = np.zeros(LONGEST_DECISION, np.int64)
+    values = work[0].values
+    for lane in lanes:
+        player = states[lane].to_move
+        sampler = rng.advance(samplers[lane])
+        copies[0] = states[lane]
+        deal_hidden(copies[0], player, rng.output(sampler))
+        words[0] = legal[lane]
+        next_word[0] = 0
+        level, first, worth = 0, np.int64(-1), -np.inf
+        best, best_worth, equals = np.int64(-1), -np.inf, ZERO
+        while level >= 0:
+            index = next_word[level]
+            while index < size and words[level, index] == ZERO:
+                index += 1
+            next_word[level] = index
+            if level == 0 and first >= 0:
+                # All that can follow on `first` has been seen.
+                if worth > best_worth:
+                    best, best_worth, equals = first, worth, ONE
+                elif worth == best_worth:
+                    # Each of the equals so far stays the choice with the same probability.
+                    equals += ONE
+                    sampler, draw = rng.below(sampler, equals)
+                    if draw == ZERO:
+                        best = first
+                worth = -np.inf
+            if index == size:
+                level -= 1
+                continue
+            action = index * bits + np.int64(lowest_square(words[level, index]))
+            words[level, index] &= words[level, index] - ONE
+            if level == 0:
+                first = action
+            copies[level + 1] = copies[level]
+            state = copies[level + 1]
+            step(state, action)
+            if (
+                state.status == RUNNING
+                and state.to_move == player
+                and level + 1 < LONGEST_DECISION
+                and not is_settled(state)
+            ):
+                level += 1
+                legal_actions(state, words[level])
+                next_word[level] = 0
+                continue
+            evaluate(state, values)
+            worth = max(worth, values[player])
+        samplers[lane] = sampler
+        actions[lane] = best

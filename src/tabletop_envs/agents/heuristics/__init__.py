@@ -1,0 +1,151 @@
+"""How good a position looks without searching: one heuristic a game, in compiled code.
+
+`evaluate(state, values)` and `is_settled(state)` are generic functions like those of `tabletop_envs.kernels`: they
+resolve by the state's record type. `register_heuristic` gives them a game's own; a game without one is valued at zero for
+everybody until it is over. A cached loop that calls them must take `workspace(kernel)` as an argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, njit, types
+from numba.extending import overload
+
+from tabletop_envs import registry
+from tabletop_envs.kernels import RUNNING, Kernel
+from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.aec import TabletopEnv
+    from tabletop_envs.envs.game import Game
+
+# The record types that have a heuristic, each with the file that holds it.
+_REGISTERED: dict[Any, str] = {}
+
+
+def evaluate(state: Any, values: Any) -> None:
+    """Write an estimate of every player's reward at the end, from −1 to 1 with the sum 0, into `values` (float64).
+
+    Of a finished game the true rewards. What the library's heuristics look at is what all players see: hands that are
+    hidden, and chance to come, make no difference.
+    """
+    raise TypeError("heuristics.evaluate is for compiled code, on a state whose kernel is imported")
+
+
+def is_settled(state: Any) -> bool:
+    """Whether no decision is half made: False where the player in turn has chosen a stone, say, but not its place."""
+    raise TypeError(
+        "heuristics.is_settled is for compiled code, on a state whose kernel is imported"
+    )
+
+
+def _has_none(state: Any) -> bool:
+    return isinstance(state, types.Record) and state not in _REGISTERED
+
+
+@overload(evaluate, strict=False)
+def _evaluate_nothing(state, values):  # type: ignore[no-untyped-def]
+    def rewards_only(state, values):  # type: ignore[no-untyped-def]
+        write_rewards(state, values)
+
+    return rewards_only if _has_none(state) else None
+
+
+@overload(is_settled, strict=False)
+def _always_settled(state):  # type: ignore[no-untyped-def]
+    return (lambda state: True) if _has_none(state) else None
+
+
+def register_heuristic(
+    kernel: Kernel,
+    function: Callable[..., Any],
+    *,
+    settled: Callable[..., Any] = lambda state: True,
+) -> None:
+    """Make `evaluate` and `is_settled` work on records of `kernel.state`.
+
+    Args:
+        kernel: The game's kernel.
+        function: A plain (not jitted) function `(state, values)` that writes the values of a running game.
+        settled: A plain function `(state) -> bool`; left out in games where every action is a whole decision.
+    """
+    record = from_dtype(kernel.state)
+    _REGISTERED[record] = function.__code__.co_filename
+    of_running_game = njit(function)
+
+    def evaluate_this(state, values):  # type: ignore[no-untyped-def]
+        if state.status == RUNNING:
+            of_running_game(state, values)
+        else:
+            write_rewards(state, values)
+
+    overload(evaluate, strict=False)(
+        lambda state, values: evaluate_this if state == record else None
+    )
+    overload(is_settled, strict=False)(lambda state: settled if state == record else None)
+
+
+def has_heuristic(kernel: Kernel) -> bool:
+    """Whether a heuristic is registered for a kernel's states (of the library's games: once `load` has imported it)."""
+    return from_dtype(kernel.state) in _REGISTERED
+
+
+def load(game: Game) -> None:
+    """Import the heuristic of one of the library's games; a user's own game registers its own."""
+    if game.name in registry.GAMES:
+        importlib.import_module(f"tabletop_envs.agents.heuristics.{game.name}")
+
+
+def code_digest(kernel: Kernel) -> str:
+    """A short digest of the source that `evaluate` runs for a kernel's states, besides the kernels' own."""
+    files = sorted(str(path) for path in Path(__file__).parent.glob("*.py"))
+    own = _REGISTERED.get(from_dtype(kernel.state))
+    digest = hashlib.blake2b(digest_size=8)
+    for file in (*files, *([own] if own and own not in files else ())):
+        digest.update(Path(file).read_bytes() if Path(file).is_file() else file.encode())
+    return digest.hexdigest()
+
+
+_WORKSPACES: dict[tuple[Any, str | None], np.dtype[Any]] = {}
+
+
+def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
+    """One record with `values` (float64, for `evaluate`), whose type tells Numba's cache which heuristic is meant.
+
+    Numba keys its on-disk cache on the types of a loop's arguments. A state's type carries a digest of the kernels'
+    source but not of the heuristics', so this record's type does: a loop that takes it is compiled anew after an edit.
+    """
+    record = from_dtype(kernel.state)
+    key = (record, _REGISTERED.get(record))
+    if key not in _WORKSPACES:
+        title = f"code {code_digest(kernel)}"
+        _WORKSPACES[key] = np.dtype([((title, "values"), np.float64, (MAX_PLAYERS,))], align=True)
+    return np.zeros(1, _WORKSPACES[key])
+
+
+@entry
+def _evaluate_one(states: Any, work: Any) -> None:
+    evaluate(states[0], work[0].values)
+
+
+def value(env: TabletopEnv) -> list[float]:
+    """The heuristic's estimate of every player's reward at the end, for the position of an AEC environment.
+
+    One number from −1 to 1 a player, with the sum 0; of a finished game the rewards.
+    """
+    game = env.unwrapped.game
+    states, legal = env.unwrapped.lane()
+    if not legal.any():
+        return [float(reward) for reward in env.unwrapped.snapshot()["outcome"]["rewards"]]
+    load(game)
+    work = workspace(game.kernel)
+    _evaluate_one(states, work)
+    players: int = len(env.unwrapped.possible_agents)
+    return [float(number) for number in work[0]["values"][:players]]

@@ -1,0 +1,93 @@
+"""The heuristic of meeples: points, blocks, and how far the own meeples reach.
+
+An estimate of every player's final score is the sum of
+
+- the points as they stand, and `SUPPLY` for each meeple still in supply;
+- for every own block on which a meeple of the player could stand (not beside an own meeple), until that player's turn to put
+  meeples is over: `BLOCK`, and `BLOCK_VALUE` a pip; for every other own block `BRIDGE`: it leads on to further fields;
+- for every field beside an own meeple that can take a block: `STEP`;
+- for every field within *reach*, where the next meeple could stand: one that shows 1 … 6, has no meeple, lies beside no own
+  meeple, but beside an own block or one of those steps: `REACH`, and `REACH_VALUE` a pip.
+
+Hands make no difference. The estimates become values by `standings.write_values`; a lead is worth the more, the fewer
+meeples the player with the smallest supply has left, because the game ends with the last of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tabletop_envs.agents.heuristics import register_heuristic
+from tabletop_envs.agents.heuristics.standings import write_values
+from tabletop_envs.kernels.bits import inlined
+from tabletop_envs.kernels.meeples import KERNEL
+from tabletop_envs.kernels.meeples_state import (
+    LAND,
+    MEEPLES,
+    NO_FIELD,
+    NO_STONE,
+    all_meeples,
+    valued_fields,
+)
+from tabletop_envs.kernels.meeples_table import load, neighbours
+from tabletop_envs.kernels.vectors import count_bits
+
+SUPPLY = 0.1
+BLOCK, BLOCK_VALUE, BRIDGE = 2.0, 0.3, 1.5
+STEP, REACH, REACH_VALUE = 1.0, 0.5, 0.3
+# The temperature at the end, and what each meeple adds that the player with the fewest has left.
+TEMPERATURE, TEMPERATURE_MEEPLE = 6.0, 0.2
+
+
+@inlined
+def pips(state: Any, fields: Any) -> int:
+    """The sum of the values of some fields, all of which show a value (uint64)."""
+    ones, twos = load(state.values[0]) & fields, load(state.values[1]) & fields
+    fours = load(state.values[2]) & fields
+    return (
+        count_bits(ones)
+        + np.uint64(2) * count_bits(twos)
+        + np.uint64(4) * count_bits(fours)
+        - count_bits(fields)
+    )
+
+
+def is_settled(state: Any) -> bool:
+    """Neither a stone nor a field has been chosen, and no special action waits, save to land a stone.
+
+    A stone lands in thousands of ways: where to is a decision of its own.
+    """
+    chosen = state.chosen_stone != NO_STONE or state.chosen_field != NO_FIELD
+    return not chosen and state.phase <= LAND
+
+
+def values_of(state: Any, values: Any) -> None:
+    """See `heuristics.evaluate`."""
+    players = state.num_players
+    taken = all_meeples(state)
+    valued = valued_fields(state)
+    free = valued & ~taken
+    fewest = state.supply[0]
+    for player in range(players):
+        supply = state.supply[player]
+        fewest = min(fewest, supply)
+        own, blocks = load(state.meeples[player]), load(state.blocks[player])
+        beside = neighbours(own)
+        estimate = np.float64(state.scores[player]) + SUPPLY * np.float64(supply)
+        if state.phase < MEEPLES or player >= state.to_move:
+            places = blocks & ~beside
+            estimate += BLOCK * np.float64(count_bits(places))
+            estimate += BLOCK_VALUE * np.float64(pips(state, places))
+            estimate += BRIDGE * np.float64(count_bits(blocks & beside))
+        bridges = beside & free
+        reach = neighbours(bridges | blocks) & free & ~beside
+        estimate += STEP * np.float64(count_bits(bridges))
+        estimate += REACH * np.float64(count_bits(reach))
+        estimate += REACH_VALUE * np.float64(pips(state, reach))
+        values[player] = estimate
+    write_values(values, players, TEMPERATURE + TEMPERATURE_MEEPLE * np.float64(fewest))
+
+
+register_heuristic(KERNEL, values_of, settled=is_settled)
