@@ -158,7 +158,7 @@ def _pgx_work(case: Case) -> Work:
 def _open_spiel_work(case: Case) -> Work:
     pyspiel: Any = importlib.import_module("pyspiel")
     game = pyspiel.load_game(case.game)
-    return _open_spiel_bots(pyspiel, game) if case.what == "rollout" else _open_spiel_loop(game)
+    return _open_spiel_bots(pyspiel, game) if case.what == "rollout" else open_spiel_loop(game)
 
 
 def _open_spiel_bots(pyspiel: Any, game: Any) -> Work:
@@ -177,7 +177,7 @@ def _open_spiel_bots(pyspiel: Any, game: Any) -> Work:
     return work
 
 
-def _open_spiel_loop(game: Any) -> Work:
+def open_spiel_loop(game: Any) -> Work:
     """A Python loop over states; its observer writes into one array, faster than lists of new numbers."""
     observation = importlib.import_module("open_spiel.python.observation").make_observation(game)
     mask = np.zeros(game.num_distinct_actions(), np.bool_)

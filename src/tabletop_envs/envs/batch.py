@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, State, parse_seed
+from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, State, lane_seeds
 from tabletop_envs.kernels import engine
 
 MAX_THREADS = 1024
@@ -164,7 +163,7 @@ class BatchEnv:
         self._parts = _cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
         self._rollout_parts = _cut(lanes, min(self.num_threads, lanes))
         self._pool: ThreadPoolExecutor | None = None
-        self._seed_lanes(secrets.randbits(64) if seed is None else seed)
+        self._seed_lanes(seed)
         self._restart()
 
     # Playing
@@ -182,16 +181,8 @@ class BatchEnv:
             self._seed_lanes(seed)
         self._restart()
 
-    def _seed_lanes(self, seed: int | Sequence[int]) -> None:
-        if isinstance(seed, list | tuple | np.ndarray):
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed has {len(seed)} numbers for {self.num_envs} lanes")
-            seeds = np.array([parse_seed(one) for one in seed], np.uint64)
-        else:
-            start = np.uint64(parse_seed(seed))
-            with np.errstate(over="ignore"):
-                seeds = start + np.arange(self.num_envs, dtype=np.uint64)
-        engine.seed_lanes(self._states, self._samplers, seeds)
+    def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
+        engine.seed_lanes(self._states, self._samplers, lane_seeds(seed, self.num_envs))
 
     def _restart(self) -> None:
         self._advance(engine.START, self._actions)

@@ -6,6 +6,7 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 from __future__ import annotations
 
 import operator
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -338,6 +339,22 @@ def parse_seed(seed: Any, name: str = "seed") -> int:
     if not 0 <= number <= UINT64_MAX:
         raise ValueError(f"{name}={seed!r} is not from 0 to 2**64 - 1")
     return number
+
+
+def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
+    """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list or array its own.
+
+    None gives fresh entropy. ValueError or TypeError for an impossible seed.
+    """
+    if isinstance(seed, list | tuple | np.ndarray):
+        if len(seed) != num_lanes:
+            raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
+        return np.array([parse_seed(one) for one in seed], np.uint64)
+    first = secrets.randbits(64) if seed is None else parse_seed(seed)
+    # Sums of arrays wrap around without a warning.
+    seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
+    seeds += np.full(num_lanes, first, np.uint64)
+    return seeds
 
 
 # Checks of what a snapshot says: each raises ValueError with words that name the fault.

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, Option, parse_seed
+from tabletop_envs.envs.game import Game, ObservationPart, Option, lane_seeds, parse_seed
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 
@@ -332,11 +332,9 @@ def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Lanes, npt.NDArray[np.uint6
     """
     if seed is None:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    if isinstance(seed, list | tuple | np.ndarray):
-        if len(seed) != num_lanes:
-            raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
-        seeds = {lane: parse_seed(one) for lane, one in enumerate(seed) if one is not None}
-    else:
-        first = parse_seed(seed)
-        seeds = {lane: (first + lane) & UINT64_MAX for lane in range(num_lanes)}
+    if not isinstance(seed, list | tuple | np.ndarray):
+        return np.arange(num_lanes), lane_seeds(seed, num_lanes)
+    if len(seed) != num_lanes:
+        raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
+    seeds = {lane: parse_seed(one) for lane, one in enumerate(seed) if one is not None}
     return np.array(list(seeds), np.int64), np.array(list(seeds.values()), np.uint64)

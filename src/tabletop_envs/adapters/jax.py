@@ -1,0 +1,268 @@
+"""JAX: the games as a pure `step`, for jitted search and training, by a callback into the compiled loops.
+
+The shortest complete script: 32 games in which Gumbel MuZero search (mctx) plays both sides:
+
+    import jax
+    import jax.numpy as jnp
+    import mctx
+    from tabletop_envs.adapters.jax import make_step
+
+    init, step, _ = make_step("kirche", 32, num_houses=1, max_plies=60)
+
+    def evaluate(position):  # a network's logits and value go here
+        logits = jnp.where(position.action_mask, 0.0, -1e9)
+        return {"prior_logits": logits, "value": jnp.zeros(position.terminated.shape)}
+
+    def recurrent(params, key, actions, before):
+        after = step(before.state, actions)
+        over = after.terminated | after.truncated
+        same = after.current_player == before.current_player
+        reward = jnp.take_along_axis(after.rewards, before.current_player[:, None], 1)[:, 0]
+        discount = jnp.where(over, 0.0, jnp.where(same, 1.0, -1.0))  # of two players
+        output = mctx.RecurrentFnOutput(reward=reward, discount=discount, **evaluate(after))
+        return output, after
+
+    @jax.jit
+    def play(position, key):
+        root = mctx.RootFnOutput(embedding=position, **evaluate(position))
+        found = mctx.gumbel_muzero_policy(
+            None, key, root, recurrent, num_simulations=32, invalid_actions=~position.action_mask
+        )
+        return step(position.state, found.action)
+
+    position, wins = init(1), jnp.zeros(2, int)
+    for key in jax.random.split(jax.random.key(1), 60):
+        position = play(position, key)
+        wins += (position.rewards > 0).sum(0)
+    print("won by light and dark:", wins)
+
+mctx keeps an `embedding` for each node of its trees: where memory is scarce, give it `state` and `current_player` alone.
+A search that uses the states as they are foresees chance and looks into hidden hands; `deal_hidden` gives it guesses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs import registry
+from tabletop_envs.envs.game import Game, Option, State, lane_seeds, rewards_of_illegal
+from tabletop_envs.extras import require
+from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine, rng
+
+require("jax", "jax")
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+
+
+class Position(NamedTuple):
+    """Games of any leading shape `(…)`, usually `(N,)`; P players. A pytree.
+
+    Attributes:
+        state: `uint8 (…, S)`, the bytes of the games' records: all that `step` needs.
+        observation: `int8 (…, L)`, what the player in turn sees.
+        action_mask: `bool (…, n)`, the legal actions of the player in turn; all ones once a game is over.
+        current_player: `int32 (…)`, the player in turn.
+        rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended the game.
+        terminated, truncated: `bool (…)`, whether the game is over by the rules, or by `max_plies`.
+    """
+
+    state: Any
+    observation: Any
+    action_mask: Any
+    current_player: Any
+    rewards: Any
+    terminated: Any
+    truncated: Any
+
+
+class Functions(NamedTuple):
+    """What `make_step` gives: functions for use as they are and under `jit`, `vmap` and `lax.scan`.
+
+    Attributes:
+        init: `init(seed) -> Position`: new games. `seed` is a number `s` (lane i of `num_envs` is the game of the other
+            environments' `reset(seed=s + i)`), a list with one for each lane, or None (fresh entropy). A JAX array of whole
+            numbers, traced or not, is taken modulo 2^32: a scalar is `s`, any other shape `(…)` gives games of that shape.
+        step: `step(state, actions) -> Position`: one action (whole numbers `(…)`) in every game of `state` (`uint8 (…, S)`).
+            An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1) each. In a game that is over
+            nothing happens any more, and rewards are zero.
+        deal_hidden: `deal_hidden(state, seeds) -> state`: what the player in turn cannot see, and chance to come, dealt anew by
+            `seeds` (whole numbers `(…)`, modulo 2^32): a guess at the games from that player's seat.
+    """
+
+    init: Any
+    step: Any
+    deal_hidden: Any
+
+
+def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
+    """The functions `(init, step, deal_hidden)` of a game (`Functions` describes them).
+
+    They are pure: what they give depends on their arguments alone. The work is done on the CPU by `jax.pure_callback`, for all
+    games of a call at once; under `vmap`, too.
+
+    Args:
+        game: The game: `"kirche"`, `"kirche-v0"`, …
+        num_envs: How many games `init` starts; `step` takes any number.
+        **options: The game's options.
+
+    Raises:
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+    """
+    described = registry.get_game(game) if isinstance(game, str) else game
+    count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
+    host = _Host(described, options)
+
+    def init(seed: Any = None) -> Position:
+        if not isinstance(seed, jax.Array):
+            return Position(*map(jnp.asarray, host.init(lane_seeds(seed, count))))
+        seeds = _require_numbers("seed", seed).astype(jnp.uint32)
+        if seeds.ndim == 0:
+            seeds = seeds + jnp.arange(count, dtype=jnp.uint32)
+        started: Position = _call(host.init, host.shapes(seeds.shape), seeds)
+        return started
+
+    def step(state: Any, actions: Any) -> Position:
+        state, actions = jnp.asarray(state), _require_numbers("actions", actions)
+        host.require_state(state, "actions", actions.shape)
+        after: Position = _call(host.step, host.shapes(actions.shape), state, actions)
+        return after
+
+    def deal_hidden(state: Any, seeds: Any) -> jax.Array:
+        state, seeds = jnp.asarray(state), _require_numbers("seeds", seeds).astype(jnp.uint32)
+        host.require_state(state, "seeds", seeds.shape)
+        shape = jax.ShapeDtypeStruct(state.shape, jnp.uint8)
+        dealt: jax.Array = _call(host.deal_hidden, shape, state, seeds)
+        return dealt
+
+    return Functions(init, step, deal_hidden)
+
+
+def _call(function: Any, shapes: Any, *arguments: Any) -> Any:
+    # The functions take any leading shape: all games that vmap adds are stepped in one call.
+    return jax.pure_callback(function, shapes, *arguments, vmap_method="broadcast_all")
+
+
+def _require_numbers(name: str, value: Any) -> jax.Array:
+    array = jnp.asarray(value)
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        raise TypeError(f"{name} are whole numbers, not {array.dtype}")
+    return array
+
+
+class _Host:
+    """The callbacks' other side: NumPy arrays in, NumPy arrays out."""
+
+    def __init__(self, game: Game, options: dict[str, Any]) -> None:
+        self.game = game
+        self.options = game.parse_options(options)
+        self.players = game.num_players(self.options)
+        self.size = game.kernel.state.itemsize
+
+    def shapes(self, shape: tuple[int, ...]) -> Position:
+        """The shapes and types of a position with the leading shape `shape`."""
+        kernel = self.game.kernel
+
+        def array(dtype: Any, *inner: int) -> Any:
+            return jax.ShapeDtypeStruct((*shape, *inner), dtype)
+
+        return Position(
+            array(jnp.uint8, self.size),
+            array(jnp.int8, kernel.observation_size),
+            array(jnp.bool_, kernel.num_actions),
+            array(jnp.int32),
+            array(jnp.float32, self.players),
+            array(jnp.bool_),
+            array(jnp.bool_),
+        )
+
+    def require_state(self, state: Any, name: str, shape: tuple[int, ...]) -> None:
+        """ValueError or TypeError unless `state` is the bytes of games with the leading shape `shape`."""
+        if state.dtype != jnp.uint8:
+            raise TypeError(f"state is uint8, not {state.dtype}")
+        if state.shape != (*shape, self.size):
+            raise ValueError(
+                f"state of {self.game.name} has the shape (…, {self.size}) and {name} (…), "
+                f"not {state.shape} and {shape}"
+            )
+
+    def init(self, seeds: Any) -> Position:
+        """New games, one for each seed."""
+        seeds = np.asarray(seeds)
+        states = self.game.new_states(seeds.size, self.options)
+        engine.seed_lanes(states, np.zeros(seeds.size, np.uint64), _flat(seeds, np.uint64))
+        legal, rewards = self._advance(states, engine.START)
+        return self._show(seeds.shape, states, legal, rewards)
+
+    def step(self, state: Any, actions: Any) -> Position:
+        """One action in each game."""
+        actions = np.asarray(actions)
+        states, chosen = self._records(state), _flat(actions, np.int64)
+        legal, rewards = self._advance(states, engine.SHOW)
+        running = states["status"] == RUNNING
+        rewards[~running] = 0.0
+        played = running & self._are_legal(legal, chosen)
+        lanes = np.flatnonzero(played)
+        engine.advance_some(states, legal, lanes, engine.PLAY, chosen, rewards)
+        offended = np.flatnonzero(running & ~played)
+        if offended.size:
+            losses = np.array([rewards_of_illegal(p, self.players) for p in range(self.players)])
+            rewards[offended] = losses[states["to_move"][offended]]
+            states["status"][offended] = TERMINATED
+        return self._show(actions.shape, states, legal, rewards)
+
+    def deal_hidden(self, state: Any, seeds: Any) -> npt.NDArray[np.uint8]:
+        """The states with what their players in turn cannot see dealt anew."""
+        states = self._records(state)
+        for lane, seed in enumerate(_flat(np.asarray(seeds), np.uint64)):
+            own = states[lane : lane + 1]
+            self.game.deal_hidden(own, int(own["to_move"][0]), int(rng.from_seed(seed)))
+        return states.view(np.uint8).reshape(np.shape(state))
+
+    def _records(self, state: Any) -> State:
+        """The games of `uint8 (…, S)` in a new array: what a callback is given must not be written to."""
+        return np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
+
+    def _advance(
+        self, states: State, command: int
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
+        """START or SHOW all games: their legal actions and rewards."""
+        legal = engine.new_legal(self.game.kernel, states.size)
+        rewards = np.zeros((states.size, self.players), np.float64)
+        lanes = np.arange(states.size)
+        engine.advance_some(states, legal, lanes, command, lanes, rewards)
+        return legal, rewards
+
+    def _are_legal(
+        self, legal: npt.NDArray[np.uint64], actions: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        kernel = self.game.kernel
+        inside = (actions >= 0) & (actions < kernel.num_actions)
+        word, bit = np.divmod(np.where(inside, actions, 0), kernel.word_bits)
+        found = legal[np.arange(actions.size), word] >> bit.astype(np.uint64) & np.uint64(1)
+        return inside & found.astype(np.bool_)
+
+    def _show(
+        self, shape: tuple[int, ...], states: State, legal: Any, rewards: npt.NDArray[np.float64]
+    ) -> Position:
+        kernel, count = self.game.kernel, states.size
+        observation = np.empty((count, kernel.observation_size), np.int8)
+        mask = np.empty((count, kernel.num_actions), np.int8)
+        players = states["to_move"].astype(np.int64)
+        engine.look_some(states, legal, np.arange(count), players, observation, mask)
+        return Position(
+            states.view(np.uint8).reshape(*shape, self.size),
+            observation.reshape(*shape, -1),
+            mask.view(np.bool_).reshape(*shape, -1),
+            players.astype(np.int32).reshape(shape),
+            rewards.astype(np.float32).reshape(*shape, self.players),
+            (states["status"] == TERMINATED).reshape(shape),
+            (states["status"] == TRUNCATED).reshape(shape),
+        )
+
+
+def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
+    return np.ascontiguousarray(array, dtype).reshape(-1)

@@ -1,0 +1,102 @@
+"""Masks where stacks look for them: wrappers that put them into observations, and an action space that keeps to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+
+
+class LegalActions(spaces.Discrete):
+    """`Discrete(n)` whose samples are legal at present.
+
+    Some stacks try an environment out, or explore at random, by sampling from the action space without a mask.
+
+    Args:
+        num_actions: n.
+        action_mask: Gives the present mask, `int8[n]`.
+    """
+
+    def __init__(self, num_actions: int, action_mask: Callable[[], npt.NDArray[np.int8]]) -> None:
+        super().__init__(num_actions)
+        self._action_mask = action_mask
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """A legal action, uniformly; with `mask` or `probability` as `Discrete.sample`."""
+        if mask is None and probability is None:
+            mask = self._action_mask()
+        return super().sample(mask=mask, probability=probability)
+
+    def __reduce__(self) -> Any:
+        # Copies go into saved models, which need no environment.
+        return spaces.Discrete, (int(self.n),)
+
+
+def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
+    """The observation space of one environment with its mask: `Dict(float32[L], int8[n])` under the two keys."""
+    vector = isinstance(env, gymnasium.vector.VectorEnv)
+    observation = env.single_observation_space if vector else env.observation_space
+    actions = env.single_action_space if vector else env.action_space
+    mask = spaces.Box(0, 1, (int(actions.n),), np.int8)
+    return spaces.Dict({observation_key: observation, mask_key: mask})
+
+
+class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """One environment whose observations are `{observation_key: float32[L], mask_key: int8[n]}`.
+
+    `info` keeps the other keys.
+    """
+
+    def __init__(self, env: Any, observation_key: str, mask_key: str) -> None:
+        super().__init__(env)
+        self.keys = (observation_key, mask_key)
+        self.observation_space = masked_space(env, *self.keys)
+
+    def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return dict(zip(self.keys, (observation, info.pop("action_mask")), strict=True)), info
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """See `gymnasium.Env.reset`."""
+        return self._move(*self.env.reset(seed=seed, options=options))
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """See `gymnasium.Env.step`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        observation, info = self._move(observation, info)
+        return observation, reward, terminated, truncated, info
+
+
+class MaskInObservations(gymnasium.vector.VectorWrapper):
+    """A vector of N environments whose observations are `{observation_key: float32 (N, L), mask_key: int8 (N, n)}`.
+
+    For the autoreset modes that give one observation a step: not `SAME_STEP`.
+    """
+
+    def __init__(self, env: Any, observation_key: str, mask_key: str) -> None:
+        super().__init__(env)
+        self.keys = (observation_key, mask_key)
+        self.single_observation_space = masked_space(env, *self.keys)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+
+    def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        info.pop("_action_mask", None)
+        return dict(zip(self.keys, (observation, info.pop("action_mask")), strict=True)), info
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """See `gymnasium.vector.VectorEnv.reset`."""
+        return self._move(*self.env.reset(seed=seed, options=options))
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """See `gymnasium.vector.VectorEnv.step`."""
+        observation, reward, terminated, truncated, info = self.env.step(actions)
+        observation, info = self._move(observation, info)
+        return observation, reward, terminated, truncated, info

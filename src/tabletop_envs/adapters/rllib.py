@@ -1,0 +1,243 @@
+"""RLlib (Ray's new API stack): one learner against opponents, on the batch engine, or all players learning.
+
+The shortest complete script; `num_env_runners=0, num_learners=0` keeps everything in one process:
+
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from tabletop_envs.adapters import rllib
+
+    config = (
+        PPOConfig()
+        .environment(rllib.register("kirche-v0", opponents="random", num_houses=1))
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=32,
+            gym_env_vectorize_mode="vector_entry_point",  # all 32 in one batch
+        )
+        .learners(num_learners=0)
+        .rl_module(rl_module_spec=rllib.masked_module())
+    )
+    algorithm = config.build_algo()
+    for _ in range(10):
+        print(algorithm.train()["env_runners"].get("episode_return_mean"))
+
+All players learning, here by one shared policy (`vector_entry_point` is for one learner only):
+
+    config = (
+        PPOConfig()
+        .environment(rllib.register("kirche-v0", multi_agent=True, num_houses=1))
+        .env_runners(num_env_runners=0, num_envs_per_env_runner=4)
+        .learners(num_learners=0)
+        .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, *_, **__: "shared")
+        .rl_module(rl_module_spec=rllib.masked_module("shared"))
+    )
+
+Observations are `{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's masking module takes them. RLlib keeps seeds
+(`config.debugging(seed=…)`), the number of environments and their autoreset in its own hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gymnasium import spaces
+
+from tabletop_envs import registry
+from tabletop_envs.adapters.masks import LegalActions, MaskInObservation, MaskInObservations
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.gym import TabletopGymEnv
+from tabletop_envs.envs.vector import TabletopVectorEnv
+from tabletop_envs.extras import require
+
+require("ray.rllib", "rllib")
+
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec  # noqa: E402
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec  # noqa: E402
+from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
+
+if TYPE_CHECKING:
+    Creator = Callable[[Mapping[str, Any]], Any]
+
+OBSERVATION_KEY, MASK_KEY = "observations", "action_mask"
+
+
+def env_creator(game: str, **options: Any) -> Creator:
+    """What RLlib makes environments with: one learner against opponents.
+
+    Args:
+        game: A game's name or id.
+        **options: As of the Gymnasium environments: `opponents`, `seat`, `on_illegal`, `render_mode`, the game's options.
+
+    Returns:
+        A function of RLlib's `env_config`, whose entries go before `options`. With its entry `num_envs` (RLlib gives it with
+        `gym_env_vectorize_mode="vector_entry_point"`) it makes so many games on the batch engine
+        (`envs.vector.TabletopVectorEnv`), otherwise one (`envs.gym.TabletopGymEnv`).
+
+    Raises (as the function does):
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+    """
+    name = registry.find_name(game)
+
+    def create(env_config: Mapping[str, Any]) -> Any:
+        given = {**options, **env_config}
+        num_envs = given.pop("num_envs", None)
+        if num_envs is None:
+            return MaskInObservation(TabletopGymEnv(name, **given), OBSERVATION_KEY, MASK_KEY)
+        vector = TabletopVectorEnv(name, num_envs, **given)
+        return MaskInObservations(vector, OBSERVATION_KEY, MASK_KEY)
+
+    return create
+
+
+def multi_agent_env_creator(game: str, **options: Any) -> Creator:
+    """What RLlib makes environments with in which all players learn (`TabletopMultiAgentEnv`); else as `env_creator`."""
+    name = registry.find_name(game)
+
+    def create(env_config: Mapping[str, Any]) -> TabletopMultiAgentEnv:
+        return TabletopMultiAgentEnv(name, **{**options, **env_config})
+
+    return create
+
+
+def register(
+    game: str, *, multi_agent: bool = False, name: str | None = None, **options: Any
+) -> str:
+    """Register a game with RLlib under `name`; returns the name, for `config.environment(…)`.
+
+    Args:
+        game: A game's name or id.
+        multi_agent: Whether all players learn (`TabletopMultiAgentEnv`), or one against opponents (`env_creator`).
+        name: By default the game's id. Register a game with other options under another name.
+        **options: Those of `TabletopMultiAgentEnv` or `env_creator`; `env_config` may give more.
+
+    Raises:
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+    """
+    make = multi_agent_env_creator if multi_agent else env_creator
+    creator = make(game, **options)
+    # Faults show here and not in some worker's log.
+    creator({}).close()
+    name = registry.aec_id(registry.find_name(game)) if name is None else name
+    require("ray.tune.registry", "rllib").register_env(name, creator)
+    return name
+
+
+def masked_module(*policies: str, **model_config: Any) -> Any:
+    """The specification of RLlib's own action-masking module for PPO, for `config.rl_module(rl_module_spec=…)`.
+
+    Args:
+        *policies: The names of the policies in a multi-agent configuration; none with one learner.
+        **model_config: The networks (`ray.rllib.core.rl_module.default_model_config.DefaultModelConfig`), such as
+            `fcnet_hiddens=[256, 256]`.
+    """
+    module = require("ray.rllib.examples.rl_modules.classes.action_masking_rlm", "rllib")
+
+    def one() -> Any:
+        return RLModuleSpec(
+            module_class=module.ActionMaskingTorchRLModule, model_config=dict(model_config)
+        )
+
+    if not policies:
+        return one()
+    return MultiRLModuleSpec(rl_module_specs={policy: one() for policy in policies})
+
+
+class TabletopMultiAgentEnv(MultiAgentEnv):
+    """A game as RLlib's `MultiAgentEnv`, in which all players learn. Agents are `player_0`, `player_1`, ….
+
+    Only the agent in turn has an observation and gives an action. At the game's end all agents get a last observation
+    and their rewards at once, so that losses are seen.
+
+    Args:
+        game: A game's name or id.
+        on_illegal: `"lose"` (default): an illegal action loses the game. `"raise"`: it raises `ValueError`.
+        render_mode: None or one of `envs.drawing.RENDER_MODES`.
+        **options: The game's options.
+
+    Raises:
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        on_illegal: str = "lose",
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.env = TabletopEnv(
+            registry.get_game(game),
+            obs_key=OBSERVATION_KEY,
+            on_illegal=on_illegal,
+            render_mode=render_mode,
+            **options,
+        )
+        self.render_mode = render_mode
+        self.metadata = self.env.metadata
+        self.possible_agents = self.env.possible_agents[:]
+        self.agents = self.possible_agents[:]
+        self.observation_spaces = self.env.observation_spaces
+        self.action_spaces = self.env.action_spaces
+        # RLlib tries an environment out, and explores at random, by sampling without a mask.
+        self._legal_actions = LegalActions(self.env.num_actions, self.env.action_mask)
+
+    def get_action_space(self, agent_id: str) -> spaces.Space[Any]:
+        """An agent's action space; its samples are legal for the agent in turn (`LegalActions`)."""
+        self.env.action_space(agent_id)  # ValueError for an unknown agent
+        return self._legal_actions
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start a new game: observation and info of the agent in turn. A seed is as in `TabletopEnv.reset`."""
+        self.env.reset(seed=seed)
+        return self._show([self.env.agent_selection])
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Play the action of the agent in turn.
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos of the agent in turn now, or of all agents at the game's
+            end; terminated and truncated also of `"__all__"`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: Before the first `reset`.
+            ValueError: Where `action_dict` is not of just the agent in turn, and as in `TabletopEnv.step`.
+        """
+        env = self.env
+        if env.agents and list(action_dict) != [env.agent_selection]:
+            raise ValueError(
+                f"actions are given for {list(action_dict)}, but {env.agent_selection} alone is in turn"
+            )
+        env.step(action_dict.get(env.agent_selection))
+        agent = env.agent_selection
+        if not (env.terminations[agent] or env.truncations[agent]):
+            running = {agent: False, "__all__": False}
+            observations, infos = self._show([agent])
+            return observations, {agent: 0.0}, running, dict(running), infos
+        observations, infos = self._show(self.possible_agents)
+        return (
+            observations,
+            dict(env.rewards),
+            {**env.terminations, "__all__": env.terminations[agent]},
+            {**env.truncations, "__all__": env.truncations[agent]},
+            infos,
+        )
+
+    def _show(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        return (
+            {agent: self.env.observe(agent) for agent in agents},
+            {agent: self.env.infos[agent] for agent in agents},
+        )
+
+    def render(self) -> Any:
+        """The position, as `TabletopEnv.render` gives it."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Release what rendering holds; any number of times."""
+        self.env.close()
