@@ -19,7 +19,7 @@ def make_app() -> "typer.Typer":
     """The command line as a Typer application."""
     import typer
 
-    from tabletop_envs.cli import games, play, selfplay, tournament
+    from tabletop_envs.cli import games, play, replay, selfplay, tournament
 
     app = typer.Typer(
         help="Three board games as fast reinforcement-learning environments.",
@@ -43,7 +43,7 @@ def make_app() -> "typer.Typer":
         ] = False,
     ) -> None: ...
 
-    for command in (selfplay, tournament, play, games):
+    for command in (selfplay, tournament, play, replay, games):
         command.add_to(app)
     return app
 

@@ -1,0 +1,1 @@
+"""Tests in a real browser: Debian's headless Chromium, driven by Selenium."""

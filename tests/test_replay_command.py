@@ -1,0 +1,129 @@
+"""The command `tabletop-envs replay`: the page that it writes, and what it says of wrong words and bad files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tabletop_envs import cli, records
+from tabletop_envs.render import replay
+from tests.test_replay import Page, some
+
+
+def run(*words: str, exit_code: int = 0) -> str:
+    result = CliRunner().invoke(cli.make_app(), ["replay", *words], prog_name="tabletop-envs")
+    assert result.exit_code == exit_code, result.output
+    return " ".join(re.sub(r"[^\x21-\x7e]", " ", result.output).split())
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    file = tmp_path / "games.jsonl"
+    records.append(
+        file, some("kirche", 5, ["a", "b"]), some("kirche", 6, ["c", "d"]), some("meeples", 7)
+    )
+    return file
+
+
+def shown(page: Path) -> list[int]:
+    """How many actions the games of a page have."""
+    return [len(game["actions"]) for game in Page(page.read_text(encoding="utf-8")).data["games"]]
+
+
+def test_the_command_writes_a_page(games: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    output = run(str(games), "-o", str(page), "--theme", "dark")
+    assert "3 games" in output
+    assert f"{-(-page.stat().st_size // 1000)} kB" in output
+    assert page.read_text(encoding="utf-8") == replay.page(
+        records.read_records(games), theme="dark"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "page.html"]
+
+
+def test_without_a_name_the_page_lies_beside_the_games(games: Path) -> None:
+    run(str(games))
+    assert shown(games.with_name("games.html")) == [5, 6, 7]
+
+
+def test_games_are_chosen_by_number(games: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run(str(games), "-o", str(page), "--game", "3", "--game", "1")
+    assert shown(page) == [5, 7]
+    for number in ("0", "4", "-1"):
+        output = run(str(games), "-o", str(page), "--game", number, exit_code=2)
+        assert f"{number} is impossible" in output
+    assert shown(page) == [5, 7]
+
+
+def test_a_bad_line_is_named_and_the_old_page_stays(games: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    lines = games.read_text().splitlines()
+    tampered = lines[1].replace('"actions":[', '"actions":[1322,')
+    games.write_text("\n".join([lines[0], tampered, lines[2]]) + "\n")
+    output = run(str(games), "-o", str(page), exit_code=2)
+    assert "line 2:" in output
+    assert page.read_text() == "old"
+    # What comes after the game that is wanted does not matter.
+    run(str(games), "-o", str(page), "--game", "1")
+    assert shown(page) == [5]
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("old")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert "No space left" in run(str(games), "-o", str(page), exit_code=2)
+    assert page.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "page.html"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nowhere.jsonl",), "nowhere.jsonl cannot be read"),
+        (("empty.jsonl",), "has no games"),
+        (("games.jsonl", "-o", "nowhere/page.html"), "there is no folder nowhere"),
+        (("games.jsonl", "-o", "."), ". is no file that could be replaced"),
+        (("games.jsonl", "-o", "games.jsonl"), "games.jsonl has the games"),
+        (("games.jsonl", "--theme", "blue"), "'blue' is impossible: allowed is auto, light, dark"),
+    ],
+)
+def test_wrong_words_are_named(
+    games: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(games.parent)
+    before = games.read_bytes()
+    Path("empty.jsonl").touch()
+    assert message in run(*words, exit_code=2)
+    assert games.read_bytes() == before
+    assert sorted(path.name for path in Path().iterdir()) == ["empty.jsonl", "games.jsonl"]
+
+
+def test_the_command_names_the_extra(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "svg", None)
+    assert "tabletop-envs[render]" in run(str(games), exit_code=1)
+
+
+def test_ctrl_c_leaves_the_old_page(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = games.with_name("games.html")
+    page.write_text("old")
+
+    def interrupted(*_: Any, **__: Any) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replay, "page", interrupted)
+    run(str(games), exit_code=130)
+    assert page.read_text() == "old"
