@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import UINT64_MAX, Game, ObservationPart, State, lane_seeds
+from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
+from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import engine
 
-MAX_THREADS = 1024
 # Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
 # worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
 # meeples. Smaller batches stay in the calling thread.
@@ -112,8 +110,8 @@ class BatchEnv:
         self.game = game
         self.check = check
         self.packed = packed
-        self.num_envs = _require_count("num_envs", num_envs, 2**31 - 1)
-        self.num_threads = _require_count("num_threads", num_threads, MAX_THREADS)
+        self.num_envs = require_count("num_envs", num_envs, 2**31 - 1)
+        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
         self.options = game.parse_options(options)
         self.num_players = game.num_players(self.options)
         self.num_actions = game.kernel.num_actions
@@ -160,9 +158,9 @@ class BatchEnv:
         )
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
         row = game.kernel.observation_size + self.num_actions
-        self._parts = _cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
-        self._rollout_parts = _cut(lanes, min(self.num_threads, lanes))
-        self._pool: ThreadPoolExecutor | None = None
+        self._parts = cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
+        self._rollout_parts = cut(lanes, min(self.num_threads, lanes))
+        self._threads = LaneThreads(self.num_threads)
         self._seed_lanes(seed)
         self._restart()
 
@@ -197,7 +195,7 @@ class BatchEnv:
             lane = int(engine.first_illegal(self._states, self._legal, actions))
             if lane >= 0:
                 return lane
-        self._in_threads(self._parts, engine.advance_lanes, *arguments, False)
+        self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
         return -1
 
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
@@ -237,7 +235,7 @@ class BatchEnv:
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        self._in_threads(
+        self._threads.run(
             self._parts,
             engine.sample_lanes,
             self._states,
@@ -256,7 +254,7 @@ class BatchEnv:
         Raises:
             TypeError, ValueError: Where `steps` is not a positive whole number.
         """
-        steps = _require_count("steps", steps, 2**62)
+        steps = require_count("steps", steps, 2**62)
         # One tally a part, found by its first lane.
         parts = self._rollout_parts
         tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
@@ -264,7 +262,7 @@ class BatchEnv:
         def play(first: int, last: int) -> None:
             engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
 
-        self._in_threads(parts, play)
+        self._threads.run(parts, play)
         self._advance(engine.SHOW, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
 
@@ -281,40 +279,15 @@ class BatchEnv:
             tuple(players[:, engine.MAX_PLAYERS].tolist()),
         )
 
-    # Threads
-
-    def _in_threads(
-        self, parts: list[tuple[int, int]], loop: Callable[..., Any], *arguments: Any
-    ) -> None:
-        """Run a compiled loop over parts of the lanes; it lets go of the interpreter's lock, so plain threads do."""
-        # The calling thread takes the last part itself.
-        *others, own = parts
-        if others and self._pool is None:
-            self._pool = ThreadPoolExecutor(self.num_threads - 1, "tabletop_envs")
-        waiting = [
-            self._pool.submit(loop, *arguments, *part)  # type: ignore[union-attr]
-            for part in others
-        ]
-        try:
-            loop(*arguments, *own)
-        finally:
-            for future in waiting:
-                future.result()
-
     def close(self) -> None:
         """End the threads; any number of times. The batch stays usable."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._threads.close()
 
     def __enter__(self) -> BatchEnv:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None}
 
     # Looking
 
@@ -373,20 +346,3 @@ class BatchEnv:
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """The named views of observations (`Game.split_observation`)."""
         return self.game.split_observation(observation)
-
-
-def _cut(lanes: int, count: int) -> list[tuple[int, int]]:
-    """The lanes in `count` parts (one if that is less), each from its first lane to the next part's."""
-    count = max(count, 1)
-    return list(pairwise(lanes * part // count for part in range(count + 1)))
-
-
-def _require_count(name: str, value: Any, maximum: int) -> int:
-    """A whole number from 1 to `maximum`; TypeError or ValueError naming it otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} is not a whole number")
-    if not 1 <= value <= min(maximum, UINT64_MAX):
-        raise ValueError(
-            f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}"
-        )
-    return int(value)

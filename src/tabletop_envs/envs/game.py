@@ -357,6 +357,17 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     return seeds
 
 
+def require_count(name: str, value: Any, maximum: int) -> int:
+    """A whole number from 1 to `maximum`; TypeError or ValueError naming it otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name}={value!r} is not a whole number")
+    if not 1 <= value <= min(maximum, UINT64_MAX):
+        raise ValueError(
+            f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}"
+        )
+    return int(value)
+
+
 # Checks of what a snapshot says: each raises ValueError with words that name the fault.
 
 

@@ -1,0 +1,88 @@
+"""The agent `mcts:N`: N simulations of tree search an action (`tabletop_envs.search`), by the game's default rules."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tabletop_envs.agents import heuristics
+from tabletop_envs.agents.agent import GameAgent
+from tabletop_envs.envs.game import require_count
+from tabletop_envs.envs.threads import MAX_THREADS, cut
+from tabletop_envs.search import tree as loops
+from tabletop_envs.search.nodes import edges_for, new_tree
+from tabletop_envs.search.rules import choose_rules
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.game import Game, State
+
+MAX_SIMULATIONS = 2**21
+
+
+class MCTSAgent(GameAgent):
+    """Takes the action that most simulations have tried. Every choice is searched anew; one legal action is played at once.
+
+    Args:
+        simulations: How many for each choice.
+        num_threads: How many threads share the lanes of a call; choices do not depend on it.
+        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place of the game's defaults.
+
+    Raises:
+        TypeError, ValueError: For an impossible number, naming it and what is allowed.
+    """
+
+    def __init__(self, simulations: int, *, num_threads: int = 1, **rules: Any) -> None:
+        self.simulations = require_count("simulations", simulations, MAX_SIMULATIONS)
+        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.rules = rules
+        self.name = f"mcts:{self.simulations}"
+        self._game: Game | None = None
+        self._memory: list[tuple[Any, ...]] = []
+
+    def choose_lanes(
+        self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
+    ) -> None:
+        """See `GameAgent.choose_lanes`."""
+        if self._game is not game:
+            self._settings = choose_rules(game, **self.rules).settings(game.has_chance)
+            self._game, self._memory = game, []
+        parts = cut(len(lanes), min(self.num_threads, len(lanes)))
+        while len(self._memory) < len(parts):
+            self._memory.append(self._new_memory(game))
+
+        def search(memory: tuple[Any, ...], part: tuple[int, int]) -> None:
+            loops.search_lanes(
+                states,
+                samplers,
+                lanes,
+                actions,
+                self.simulations,
+                False,
+                *memory,
+                self._settings,
+                *part,
+            )
+
+        if len(parts) == 1:
+            search(self._memory[0], parts[0])
+            return
+        with ThreadPoolExecutor(len(parts)) as pool:
+            for done in [
+                pool.submit(search, *each) for each in zip(self._memory, parts, strict=False)
+            ]:
+                done.result()
+
+    def _new_memory(self, game: Game) -> tuple[Any, ...]:
+        """What a thread works in: states, the heuristic's workspace, a tree."""
+        # A simulation adds a node, or one for each action of the decision in hand.
+        nodes = self.simulations * (1 + loops.LONGEST_DECISION) + 2
+        return (
+            np.zeros(loops.NUM_SCRATCH, game.kernel.state),
+            heuristics.workspace(game.kernel),
+            *new_tree(nodes, edges_for(game.kernel, nodes), game.has_chance),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_game": None, "_memory": []}

@@ -1,0 +1,24 @@
+"""Search in compiled code, over any game of the library and a user's own: `Search` one position, `PUCT` many in step.
+
+>>> from tabletop_envs import kirche_v0, search
+>>> env = kirche_v0.env()
+>>> env.reset(seed=1)
+>>> result = search.Search("kirche-v0", seed=1).run(env, simulations=400)
+>>> env.step(result.action)
+"""
+
+from __future__ import annotations
+
+from tabletop_envs.search.batched import PUCT, BatchResult, Evaluator
+from tabletop_envs.search.rules import SearchRules, default_rules
+from tabletop_envs.search.single import Search, SearchResult
+
+__all__ = [
+    "PUCT",
+    "BatchResult",
+    "Evaluator",
+    "Search",
+    "SearchResult",
+    "SearchRules",
+    "default_rules",
+]

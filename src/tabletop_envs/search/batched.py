@@ -1,0 +1,262 @@
+"""AlphaZero-style search of many games in step: `PUCT`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs import registry
+from tabletop_envs.envs.batch import BatchEnv
+from tabletop_envs.envs.game import Game, State, lane_seeds, require_count
+from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
+from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.search import puct
+from tabletop_envs.search.checks import require_choice, require_number
+from tabletop_envs.search.nodes import FULL, SETTINGS, edges_for, new_tree
+from tabletop_envs.search.nodes import PUCT as PUCT_RULE
+
+# (observations, masks) -> (policy, values)
+Evaluator = Callable[
+    [npt.NDArray[np.int8 | np.float32], npt.NDArray[np.bool_]], tuple[npt.ArrayLike, npt.ArrayLike]
+]
+OBSERVATION_DTYPES = (np.int8, np.float32)
+POLICIES = ("logits", "priors")
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What a batched search came to (N lanes, n actions, P players).
+
+    Attributes:
+        actions: `int64 (N,)`, an action for every lane, drawn by visits and temperature.
+        visits: `int32 (N, n)`, how often each action was simulated; every row sums to the number of simulations.
+        values: `float64 (N, P)`, every player's mean value at the root, players in their own order.
+        full: `bool (N,)`, whether a lane's room for edges ran out, so that some leaves were not expanded.
+    """
+
+    actions: npt.NDArray[np.int64]
+    visits: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    full: npt.NDArray[np.bool_]
+
+    @property
+    def policy(self) -> npt.NDArray[np.float32]:
+        """`float32 (N, n)`, each action's share of the visits: what a policy is trained towards."""
+        policy: npt.NDArray[np.float32] = self.visits / self.visits.sum(axis=1, keepdims=True)
+        return policy.astype(np.float32)
+
+
+class PUCT:
+    """Searches N games in step: each round adds a leaf to every lane's tree, and one call of a network values them all.
+
+    With chance or hidden information every simulation deals anew what the player in turn at the root cannot see, and all chance
+    to come; the nodes of a tree are then sequences of actions (information-set search). All chance of lane `i` of the seed `s` comes
+    from `s + i`: results depend neither on the number of lanes nor on threads.
+
+    Args:
+        game: A game's id, such as `"kirche-v0"`, or a `Game`.
+        num_envs: N.
+        num_simulations: Simulations of every lane in a run.
+        c_puct: The weight of exploration.
+        dirichlet_alpha: The parameter of the Dirichlet noise at the root.
+        dirichlet_fraction: The noise's share of the root's priors (0: none).
+        fpu_reduction: How far the value of an action not tried yet lies below the mean value of its node.
+        policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the legal actions).
+        observation_dtype: `int8` or `float32`, of the observations that the network gets.
+        max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if those are less) a simulation.
+            Leaves that find no room stay leaves.
+        seed: A number or None for fresh entropy.
+        num_threads: How many threads share the lanes.
+
+    Raises:
+        TypeError, ValueError: For an impossible argument, naming it and what is allowed.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int,
+        num_simulations: int,
+        *,
+        c_puct: float = 1.25,
+        dirichlet_alpha: float = 0.3,
+        dirichlet_fraction: float = 0.25,
+        fpu_reduction: float = 0.0,
+        policy: str = "logits",
+        observation_dtype: npt.DTypeLike = np.int8,
+        max_edges: int | None = None,
+        seed: int | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        self.game = registry.get_game(game) if isinstance(game, str) else game
+        if not isinstance(self.game, Game):
+            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.num_envs = require_count("num_envs", num_envs, 2**31 - 1)
+        self.num_simulations = require_count("num_simulations", num_simulations, 2**24)
+        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        settings = np.zeros(1, SETTINGS)
+        settings["exploration"] = require_number("c_puct", c_puct, 0.0)
+        settings["alpha"] = require_number("dirichlet_alpha", dirichlet_alpha, 1e-6)
+        settings["fraction"] = require_number("dirichlet_fraction", dirichlet_fraction, 0.0, 1.0)
+        settings["urgency"] = require_number("fpu_reduction", fpu_reduction, -2.0, 2.0)
+        settings["temperature"] = 1.0
+        settings["rule"] = PUCT_RULE
+        settings["open"] = self.game.has_chance
+        self._settings = settings
+        self.policy = require_choice("policy", policy, POLICIES)
+        dtype = np.dtype(observation_dtype)
+        if dtype not in OBSERVATION_DTYPES:
+            raise ValueError(
+                f"observation_dtype={observation_dtype!r} is impossible: allowed are int8 and float32"
+            )
+        kernel = self.game.kernel
+        nodes = self.num_simulations + 2
+        if max_edges is None:
+            max_edges = edges_for(kernel, nodes)
+        max_edges = require_count("max_edges", max_edges, 2**31 - 1)
+        lanes = self.num_envs
+        self._tree = new_tree(nodes, max_edges, self.game.has_chance, lanes)
+        self._leaves = np.zeros(lanes, kernel.state)
+        self._legal = engine.new_legal(kernel, lanes)
+        self._lengths = np.zeros(lanes, np.int64)
+        self._waiting = np.zeros(lanes, np.int8)
+        self._wrong = np.zeros(lanes, np.int64)
+        self._observation = np.zeros((lanes, kernel.observation_size), dtype)
+        self._mask = np.zeros((lanes, kernel.num_actions), np.bool_)
+        self._generators = np.zeros(lanes, np.uint64)
+        self._parts = cut(lanes, min(self.num_threads, lanes))
+        self._threads = LaneThreads(self.num_threads)
+        self.seed(seed)
+
+    def seed(self, seed: int | None) -> None:
+        """Begin all lanes' chance anew: lane `i` gets `seed + i`; None: fresh entropy."""
+        # The stream beside the game's own: a search must not foresee the chance of a game of the same seed.
+        engine.seed_lanes(self._leaves, self._generators, lane_seeds(seed, self.num_envs))
+
+    def run(
+        self,
+        positions: BatchEnv | State,
+        evaluate: Evaluator | None = None,
+        *,
+        temperature: float = 1.0,
+    ) -> BatchResult:
+        """Search the positions of all lanes; they are not changed.
+
+        Args:
+            positions: A batch of the same game, or its states `(N,)`; no game may be over.
+            evaluate: The network: a function `(observations, masks) -> (policy, values)`. `observations` is `(N, L)`, what the player
+                in turn at each leaf sees, `masks` `bool (N, n)`; both are written anew at every call. `policy` is `(N, n)`: logits or
+                priors, of which only those of legal actions are looked at. `values` from −1 to 1 is `(N,)`, the value for the player in
+                turn (the others share its negative), or `(N, P)`, for every player: the player in turn first, then in turn order, as
+                observations have it. Rows of lanes that wait for nothing (their leaf was a finished game) are zeros with masks of
+                ones; their answers are not looked at. None: even priors and values of zero, without leaving compiled code.
+            temperature: Of the choice of `actions`: probabilities in proportion to visits to the power of 1 / temperature; 0: the most visited.
+
+        Raises:
+            TypeError, ValueError: For impossible positions or answers of the network, naming the lane.
+        """
+        temperature = require_number("temperature", temperature, 0.0)
+        roots = self._read(positions)
+        if evaluate is None:
+            self._gather(roots, True, self.num_simulations + 1)
+        else:
+            for simulation in range(self.num_simulations + 1):
+                self._gather(roots, simulation == 0, 0)
+                if self._waiting.any():
+                    self._expand(evaluate)
+        lanes, kernel = self.num_envs, self.game.kernel
+        result = BatchResult(
+            np.zeros(lanes, np.int64),
+            np.zeros((lanes, kernel.num_actions), np.int32),
+            np.zeros((lanes, int(roots["num_players"][0]))),
+            self._tree.used[:, FULL].astype(np.bool_),
+        )
+        puct.finish_lanes(
+            roots,
+            self._generators,
+            self._tree.nodes,
+            self._tree.edges,
+            temperature,
+            result.visits,
+            result.values,
+            result.actions,
+        )
+        return result
+
+    def _read(self, positions: BatchEnv | State) -> State:
+        """A copy of the positions; TypeError or ValueError, naming what is wrong with them."""
+        roots = positions.states if isinstance(positions, BatchEnv) else positions
+        if not isinstance(roots, np.ndarray) or roots.dtype != self.game.kernel.state:
+            raise TypeError(f"positions are a batch or states of {self.game.name}")
+        if roots.shape != (self.num_envs,):
+            raise ValueError(f"positions have the shape {roots.shape}, not ({self.num_envs},)")
+        over = np.flatnonzero(roots["status"] != RUNNING)
+        if over.size:
+            raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
+        if (roots["num_players"] != roots["num_players"][0]).any():
+            raise ValueError("all positions must have the same number of players")
+        return roots.copy()
+
+    def _gather(self, roots: State, start: bool, uniform_rounds: int) -> None:
+        self._threads.run(
+            self._parts,
+            puct.gather_lanes,
+            roots,
+            self._leaves,
+            self._generators,
+            self._legal,
+            *self._tree,
+            self._lengths,
+            self._waiting,
+            self._settings,
+            self._observation,
+            self._mask,
+            start,
+            uniform_rounds,
+        )
+
+    def _expand(self, evaluate: Evaluator) -> None:
+        policy, values = evaluate(self._observation, self._mask)
+        lanes, players = self.num_envs, int(self._leaves["num_players"][0])
+        policy = np.ascontiguousarray(policy, np.float32)
+        if policy.shape != self._mask.shape:
+            raise ValueError(
+                f"the network's policy has the shape {policy.shape}, not {self._mask.shape}"
+            )
+        values = np.ascontiguousarray(values, np.float32)
+        if values.shape not in ((lanes,), (lanes, 1), (lanes, players)):
+            raise ValueError(
+                f"the network's values have the shape {values.shape}, not ({lanes},) or ({lanes}, {players})"
+            )
+        self._threads.run(
+            self._parts,
+            puct.expand_lanes,
+            self._leaves,
+            self._generators,
+            self._legal,
+            *self._tree,
+            self._lengths,
+            self._waiting,
+            self._settings,
+            policy,
+            values.reshape(lanes, -1),
+            self.policy == "priors",
+            self._wrong,
+        )
+        if self._wrong.any():
+            lane = int(np.flatnonzero(self._wrong)[0])
+            what = "policy" if self._wrong[lane] == puct.BAD_POLICY else "value"
+            raise ValueError(f"lane {lane}: the network's {what} has an impossible number")
+
+    def close(self) -> None:
+        """End the threads; any number of times. The search stays usable."""
+        self._threads.close()
+
+    def __enter__(self) -> PUCT:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,87 @@
+"""How a search chooses and values: the rules of `Search`, with defaults for each game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs.agents import heuristics
+from tabletop_envs.envs.game import require_count
+from tabletop_envs.search.checks import require_choice, require_number
+from tabletop_envs.search.nodes import PUCT, SETTINGS, UCB
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.game import Game
+
+PRIORS = ("heuristic", "none")
+MAX_PLAYOUT = 2**30
+
+
+@dataclass(frozen=True)
+class SearchRules:
+    """How a search chooses and values.
+
+    Attributes:
+        priors: `"heuristic"`: actions are preferred by what the game's heuristic says of the positions that they lead to (PUCT), so that
+            few of hundreds of legal actions are tried. `"none"`: every action is tried once, in random order, then UCB1 chooses (UCT).
+        exploration: The weight of exploration.
+        temperature: Of the heuristic priors: a prior is in proportion to exp(estimate / temperature).
+        playout: A leaf is valued after at most so many random actions: by the rewards if the game is over then, by the heuristic
+            otherwise (zero in a game without one). 0: by the heuristic at once.
+    """
+
+    priors: str
+    exploration: float
+    temperature: float
+    playout: int
+
+    def __post_init__(self) -> None:
+        require_choice("priors", self.priors, PRIORS)
+        require_number("exploration", self.exploration, 0.0)
+        require_number("temperature", self.temperature, 1e-4)
+        if self.playout != 0:
+            require_count("playout", self.playout, MAX_PLAYOUT)
+
+    def settings(self, is_open: bool) -> npt.NDArray[np.void]:
+        """The rules as the compiled loops take them."""
+        settings = np.zeros(1, SETTINGS)
+        settings["rule"] = PUCT if self.priors == "heuristic" else UCB
+        settings["estimates"] = self.priors == "heuristic"
+        settings["exploration"] = self.exploration
+        settings["temperature"] = self.temperature
+        settings["playout"] = self.playout
+        settings["open"] = is_open
+        return settings
+
+
+# The strongest of those tried at equal simulations. In meeples a position in the middle of a round is hard to value: some random
+# actions later, with the dice fallen, the heuristic says more.
+DEFAULTS = {
+    "kirche": SearchRules("heuristic", 1.5, 0.1, 0),
+    "tuerme": SearchRules("heuristic", 1.5, 0.1, 0),
+    "meeples": SearchRules("heuristic", 1.0, 0.03, 60),
+}
+WITH_HEURISTIC = SearchRules("heuristic", 1.5, 0.1, 0)
+WITHOUT_HEURISTIC = SearchRules("none", 1.4, 1.0, MAX_PLAYOUT)
+
+
+def default_rules(game: Game) -> SearchRules:
+    """The rules of a game's searches unless others are asked for."""
+    heuristics.load(game)
+    if game.name in DEFAULTS:
+        return DEFAULTS[game.name]
+    return WITH_HEURISTIC if heuristics.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
+
+
+def choose_rules(game: Game, **given: Any) -> SearchRules:
+    """The default rules, with what is given and not None in their place; TypeError or ValueError naming what is impossible."""
+    default = default_rules(game)
+    values = {name: value for name, value in given.items() if value is not None}
+    priors = require_choice("priors", values.get("priors", default.priors), PRIORS)
+    if priors != default.priors:
+        # The weights belong to their kind of search.
+        default = WITH_HEURISTIC if priors == "heuristic" else WITHOUT_HEURISTIC
+    return SearchRules(**{**vars(default), **values})
