@@ -1,4 +1,4 @@
-"""`tabletop-envs play`: play against agents in the terminal.
+"""`tabletop-envs play`: play against agents in the terminal, or with `--web` in the browser.
 
 A thin layer over `tabletop_envs.session`, which knows the game, undo, hints and records.
 """
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tabletop_envs.session import Session
 
 DEFAULT_OPPONENT = "mcts:400"
+# How long a search may take for an action in the browser, where somebody waits for it.
+DEFAULT_THINK_SECONDS, MAX_THINK_SECONDS = 5.0, 3600
 
 
 def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
@@ -137,13 +139,50 @@ def add_to(app: "typer.Typer") -> None:
                 "file in this folder.",
             ),
         ] = None,
+        web: Annotated[
+            bool,
+            typer.Option(
+                "--web", help="Play on a page in the browser, served to this machine only."
+            ),
+        ] = False,
+        port: Annotated[
+            int | None,
+            typer.Option(
+                min=0,
+                max=65535,
+                show_default=False,
+                help="With --web: the port. Default: a free one.",
+            ),
+        ] = None,
+        no_open: Annotated[
+            bool, typer.Option("--no-open", help="With --web: do not open a browser.")
+        ] = False,
+        think_seconds: Annotated[
+            float | None,
+            typer.Option(
+                show_default=False,
+                help="With --web: how long a search may take for an action. Default: "
+                f"{DEFAULT_THINK_SECONDS:g}.",
+            ),
+        ] = None,
     ) -> None:
-        """Play against agents in the terminal: moves by name with completion or by number, undo, hints.
+        """Play against agents in the terminal or the browser: moves by name or by clicks, undo, hints.
 
         Ctrl-C and the end of the input save the game and end.
         """
         from tabletop_envs.cli.terminal import End, Terminal
+        from tabletop_envs.cli.web import play_web
 
+        only_web = {"--port": port is not None, "--no-open": no_open}
+        only_web["--think-seconds"] = think_seconds is not None
+        if not web and any(only_web.values()):
+            flag = next(flag for flag, given in only_web.items() if given)
+            raise wrong(flag, "this goes with --web only")
+        if think_seconds is not None and not 0 < think_seconds <= MAX_THINK_SECONDS:
+            raise wrong(
+                "--think-seconds",
+                f"{think_seconds:g} is impossible: allowed is more than 0, up to {MAX_THINK_SECONDS}",
+            )
         if resume is not None and (seat, seed, option) != (None, None, None):
             raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
         if resume is None and game is None:
@@ -166,6 +205,15 @@ def add_to(app: "typer.Typer") -> None:
                     session = _new_session(
                         game, option or [], seat or 0, opponent or [DEFAULT_OPPONENT], seed
                     )
+                if web:
+                    play_web(
+                        session,
+                        path=save or resume,
+                        port=port or 0,
+                        open_browser=not no_open,
+                        think_seconds=think_seconds or DEFAULT_THINK_SECONDS,
+                    )
+                    return
                 terminal = Terminal(session, make_reader(), save or resume)
                 with contextlib.suppress(End, EOFError):
                     terminal.run()

@@ -1,0 +1,61 @@
+"""`tabletop-envs play --web`: a game on a page of this machine, until Ctrl-C.
+
+A thin layer over `tabletop_envs.web`.
+"""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tabletop_envs.session import Session
+
+
+def play_web(
+    session: Session, *, path: Path | None, port: int, open_browser: bool, think_seconds: float
+) -> None:
+    """Serve a game on 127.0.0.1 until Ctrl-C, then save what would be lost.
+
+    Args:
+        session: The game to begin with.
+        path: The file for the records of all games played; None: an unfinished one gets a new file in this folder.
+        port: The port; 0: a free one.
+        open_browser: Whether to open the page in a browser.
+        think_seconds: How long an agent's search may take for one action.
+
+    Raises:
+        ImportError: Without the extra `web` or `render`.
+        typer.BadParameter: If the port cannot be had.
+        ValueError: For an impossible `think_seconds`.
+    """
+    import typer
+
+    from tabletop_envs.cli.common import wrong
+    from tabletop_envs.web import WebGame, serve
+
+    game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+
+    def ready(address: str) -> None:
+        typer.echo(f"the game is at {address} until Ctrl-C")
+        if open_browser:
+            # Some browsers hold up whoever starts them.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    def ended() -> None:
+        saved = game.save()
+        if saved is None:
+            return
+        typer.echo(f"saved: {saved}")
+        if not game.session.over and game.games_saved == 1:
+            typer.echo(f"go on with: tabletop-envs play --resume {saved}")
+
+    try:
+        serve(game, port=port, ready=ready, ended=ended)
+    except KeyboardInterrupt:
+        # How a server is ended: the games are saved by now.
+        return
+    except OSError as error:
+        raise wrong("--port", f"{port} cannot be had: {error.strerror}") from None

@@ -1,0 +1,38 @@
+"""Play in the browser (the extra `web`): a page on this machine's loopback address.
+
+- `guide.py`: what the page must know of each game: what to click for an action, and the decision in hand in words.
+- `opponents.py`: agents whose thinking time is limited.
+- `game.py`: the game behind the page, without any web: state as JSON, moves, undo, new games, records.
+- `server.py`: the web server, and whom it answers.
+- `static/`: the page.
+
+The server and its packages are imported only by `serve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tabletop_envs.web.game import WebGame
+
+__all__ = ["WebGame", "serve"]
+
+
+def serve(
+    game: WebGame, *, port: int = 0, ready: Callable[[str], object], ended: Callable[[], object]
+) -> None:
+    """Serve a game on 127.0.0.1 until Ctrl-C or a signal to terminate.
+
+    Args:
+        game: The game.
+        port: The port; 0: a free one.
+        ready: Called once with the page's address, as soon as it can be opened.
+        ended: Called when no request is answered any more, before the signal takes its usual course.
+
+    Raises:
+        ImportError: Without the extra `web` or `render`.
+        OSError: If the port cannot be had.
+    """
+    from tabletop_envs.web.server import run
+
+    run(game, port=port, ready=ready, ended=ended)
