@@ -77,6 +77,8 @@ class LearnerLanes:
         self.render_mode = render_mode
         # The board that draws; making it checks both.
         self._board: TabletopEnv | None = self._new_board()
+        # The states before the last step, for drawings that show what it changed.
+        self._before: dict[int, bytes] = {}
         self.opponents = opponents
         self.states = self.game.new_states(num_lanes, self.options)
         # No game yet: as if it were over.
@@ -138,6 +140,8 @@ class LearnerLanes:
         fresh = lanes[~self._seeded[lanes]]
         if fresh.size:
             self.seed(fresh, np.array([secrets.randbits(64) for _ in fresh], np.uint64))
+        for lane in lanes.tolist() if self._before else ():
+            self._before.pop(lane, None)
         waiting = lanes
         for _ in range(MAX_DEALS):
             self._advance(waiting, START, self._actions)
@@ -156,10 +160,14 @@ class LearnerLanes:
         Raises:
             ValueError: For an illegal action with `on_illegal="raise"`; nothing is changed then.
         """
+        before = {}
+        if self.render_mode in ("rgb_array", "human"):
+            before = {lane: self.states[lane].tobytes() for lane in lanes.tolist()}
         lane = self._advance(lanes, PLAY, actions)
         if lane >= 0:
             name = self.name_action(lane, int(actions[lane]))
             raise ValueError(f"{name} of the learner is illegal here")
+        self._before |= before
 
     def _advance(self, lanes: Lanes, command: int, actions: npt.NDArray[np.int64]) -> int:
         """Start games or play the learner's actions, and the replies; the first lane with an illegal action, or −1."""
@@ -309,6 +317,7 @@ class LearnerLanes:
         board._states[:] = self.states[lane : lane + 1]
         board._offender = int(self.seats[lane]) if self.offended[lane] else None
         board._begin(engine.SHOW)
+        board._before = self._before.get(int(lane))
         return board
 
     def render(self, lane: int) -> Any:
