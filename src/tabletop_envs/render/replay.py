@@ -26,16 +26,10 @@ from tabletop_envs.envs.game import Snapshot
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render import svg
 from tabletop_envs.render.compact import Store, deltas, split
+from tabletop_envs.render.svg.players import player_colours, player_name
 
 # What the page begins with; "auto" is what the reader's system prefers.
 PAGE_THEMES = ("auto", "light", "dark")
-# What the drawings call the players, where they do not number them, and which colours of the theme they have.
-_NAMES = {
-    "kirche": ("light", "dark"),
-    "tuerme": ("red", "blue", "green", "yellow"),
-    "meeples": ("A", "B", "C", "D"),
-}
-_COLOURS = {"kirche": "woods"}
 _USE, _ID = re.compile(r'href="#([^"]+)"'), re.compile(r' id="([^"]+)"')
 
 
@@ -156,9 +150,13 @@ def _entry(record: GameRecord, film: _Film) -> dict[str, Any]:
     if illegal is not None:
         names[-1] += " (illegal)"
     name = env.game.name
-    sides = _player_names(name, len(record.agents))
+    sides = [player_name(name, player) for player in range(len(record.agents))]
     players = [
-        {"name": side, "agent": agent, "colours": _colours(name, player)}
+        {
+            "name": side,
+            "agent": agent,
+            "colours": [player_colours(name, player, theme) for theme in svg.THEMES.values()],
+        }
         for player, (side, agent) in enumerate(zip(sides, record.agents, strict=True))
     ]
     return {
@@ -173,20 +171,6 @@ def _entry(record: GameRecord, film: _Film) -> dict[str, Any]:
         "notes": json.dumps(record.notes, indent=2, ensure_ascii=False) if record.notes else "",
         "drawings": deltas(drawings),
     }
-
-
-def _player_names(game: str, players: int) -> Sequence[str]:
-    numbered = tuple(f"player {player}" for player in range(players))
-    return _NAMES.get(game, numbered)[:players]
-
-
-def _colours(game: str, player: int) -> list[list[str]]:
-    """For each theme the colour of a player and its outline."""
-    if _COLOURS.get(game) == "woods":
-        woods = [theme.woods[player] for theme in svg.THEMES.values()]
-        return [[wood.bright, wood.outline] for wood in woods]
-    tints = [theme.tints[player] for theme in svg.THEMES.values()]
-    return [[tint.face, tint.outline] for tint in tints]
 
 
 def _setting(record: GameRecord) -> str:

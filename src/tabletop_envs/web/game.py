@@ -17,6 +17,7 @@ import numpy as np
 
 from tabletop_envs import records, registry
 from tabletop_envs.records import GameRecord
+from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
 from tabletop_envs.session import HUMAN, Session
 from tabletop_envs.web.guide import get_guide
@@ -117,10 +118,10 @@ class WebGame:
             guide = get_guide(name)
             players = [
                 {
-                    "name": guide.player_name(player),
+                    "name": player_name(name, player),
                     "agent": agent,
                     "score": env.infos[env.possible_agents[player]]["score"],
-                    "colours": guide.colours(colours, player),
+                    "colours": player_colours(name, player, colours),
                 }
                 for player, agent in enumerate(session.agents)
             ]
@@ -183,7 +184,7 @@ class WebGame:
         """What a new game can be, for the form: games with their options and players' names, and agents."""
         games = []
         for name in registry.game_names():
-            game, guide = registry.get_game(name), get_guide(name)
+            game = registry.get_game(name)
             most = next((o.maximum for o in game.options if o.name == "num_players"), 2)
             options = [
                 {
@@ -195,7 +196,7 @@ class WebGame:
                 }
                 for option in game.options
             ]
-            players = [guide.player_name(player) for player in range(most)]
+            players = [player_name(name, player) for player in range(most)]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
 

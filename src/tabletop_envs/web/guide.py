@@ -17,7 +17,6 @@ from tabletop_envs.kernels import tuerme as tuerme_kernel
 from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
 from tabletop_envs.kernels.meeples_table import SIDE
 from tabletop_envs.kernels.tuerme_board import COLUMNS, SQUARES
-from tabletop_envs.render.svg.themes import Theme
 
 Snapshot = Mapping[str, Any]
 Steps = list[list[str]]
@@ -30,14 +29,6 @@ class Guide:
 
     # Where a drawing may be cut in two, in its own units, so that both parts stand below each other on a narrow screen.
     cut: int | None = None
-
-    def player_name(self, player: int) -> str:
-        """What the drawing calls a player."""
-        return f"player {player}"
-
-    def colours(self, theme: Theme, player: int) -> tuple[str, str]:
-        """A player's colour and its outline."""
-        return theme.tints[player].face, theme.tints[player].outline
 
     def taken(self, snapshot: Snapshot) -> list[int]:
         """The fields on which something lies or stands."""
@@ -61,12 +52,6 @@ class Guide:
 
 
 class _Kirche(Guide):
-    def player_name(self, player: int) -> str:
-        return ("light", "dark")[player]
-
-    def colours(self, theme: Theme, player: int) -> tuple[str, str]:
-        return theme.woods[player].bright, theme.woods[player].outline
-
     def taken(self, snapshot: Snapshot) -> list[int]:
         return [snapshot["pastor"], *(p["square"] for own in snapshot["pieces"] for p in own)]
 
@@ -97,9 +82,6 @@ class _Kirche(Guide):
 
 
 class _Tuerme(Guide):
-    def player_name(self, player: int) -> str:
-        return ("red", "blue", "green", "yellow")[player]
-
     def taken(self, snapshot: Snapshot) -> list[int]:
         return [stack["square"] for stack in snapshot["stacks"]]
 
