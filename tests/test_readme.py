@@ -1,4 +1,4 @@
-"""The README's examples run as they stand."""
+"""The examples of the README and of the pages in docs run as they stand."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = [
+    pytest.param(example, id=f"{page.stem}-{number}")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for number, example in enumerate(
+        re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    )
+]
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_examples_run(number, capsys):
-    exec(compile(EXAMPLES[number], f"README example {number}", "exec"), {"__name__": "example"})
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_run(example, capsys):
+    exec(compile(example, "example", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out.strip()
 
 
 def test_the_test_command_is_the_one_of_ci():
-    script = (Path(__file__).parent.parent / ".ci" / "run").read_text(encoding="utf-8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     commands = re.findall(r"```bash\n(.*?)\n```", README, re.DOTALL)
     assert commands[1] in script.splitlines()
