@@ -105,6 +105,7 @@ class Game(ABC):
     parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
+    # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
     has_chance: ClassVar[bool] = False
 
     def __reduce__(self) -> str:

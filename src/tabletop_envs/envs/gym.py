@@ -13,15 +13,15 @@ from gymnasium import error, logger
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game, ObservationPart, parse_seed
-from tabletop_envs.envs.learner import LearnerLanes
+from tabletop_envs.envs.game import Game, parse_seed
+from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED
 
 Observation = npt.NDArray[np.float32]
 
 
-class TabletopGymEnv(gymnasium.Env[Observation, int]):
+class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
     """A game as a Gymnasium environment: the learner plays one seat, opponents play the others.
 
     Made by `gymnasium.make("tabletop_envs/Kirche-v0", …)`; the game's module (`tabletop_envs.kirche_v0`) has the manual.
@@ -75,25 +75,6 @@ class TabletopGymEnv(gymnasium.Env[Observation, int]):
         self.render_mode = render_mode
         self.observation_space, self.action_space = self._lanes.spaces()
         self._actions = np.zeros(1, np.int64)
-
-    @property
-    def game(self) -> Game:
-        """What is particular to the game."""
-        return self._lanes.game
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The game's options with their values."""
-        return dict(self._lanes.options)
-
-    @property
-    def opponents(self) -> OpponentsLike:
-        """The opponents as they were given; writing it changes who plays from the next action on."""
-        return self._lanes.opponents
-
-    @opponents.setter
-    def opponents(self, opponents: OpponentsLike) -> None:
-        self._lanes.opponents = opponents
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -180,15 +161,6 @@ class TabletopGymEnv(gymnasium.Env[Observation, int]):
     def to_aec(self) -> TabletopEnv:
         """The game as an AEC environment of its own, for snapshots, names of actions and search."""
         return self._lanes.to_aec(0)
-
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self._lanes.game.observation
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of an observation (`Game.split_observation`)."""
-        return self._lanes.game.split_observation(observation)
 
     def render(self) -> Any:
         """The position as a spectator sees it, as the AEC environment's `render` gives it; None without a mode."""

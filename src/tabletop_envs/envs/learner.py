@@ -15,7 +15,7 @@ from gymnasium import error, spaces
 from tabletop_envs import registry
 from tabletop_envs.agents import Agent, GameAgent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Option
+from tabletop_envs.envs.game import Game, ObservationPart, Option
 from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
@@ -333,3 +333,37 @@ class LearnerLanes:
     def __getstate__(self) -> dict[str, Any]:
         # Copies draw on a board, and in a window, of their own.
         return {**self.__dict__, "_board": None}
+
+
+class LearnerView:
+    """What the single and the vector environment both show of their lanes."""
+
+    _lanes: LearnerLanes
+
+    @property
+    def game(self) -> Game:
+        """What is particular to the game."""
+        return self._lanes.game
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The game's options with their values."""
+        return dict(self._lanes.options)
+
+    @property
+    def opponents(self) -> OpponentsLike:
+        """The opponents as they were given; writing it changes who plays from the next action on, in all lanes."""
+        return self._lanes.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: OpponentsLike) -> None:
+        self._lanes.opponents = opponents
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
+        """Each named part of an observation: its slice and its shape."""
+        return self._lanes.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of observations (`Game.split_observation`)."""
+        return self._lanes.game.split_observation(observation)

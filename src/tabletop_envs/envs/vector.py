@@ -13,8 +13,8 @@ from gymnasium.vector.utils import batch_space
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game, ObservationPart, Option, lane_seeds, parse_seed
-from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.envs.game import Game, Option, lane_seeds, parse_seed
+from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 
 Observation = npt.NDArray[np.float32]
@@ -22,7 +22,9 @@ Info = dict[str, Any]
 _NO_LANES = np.zeros(0, np.int64)
 
 
-class TabletopVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
+class TabletopVectorEnv(
+    LearnerView, VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]
+):
     """`num_envs` Gymnasium environments of one game (`TabletopGymEnv`), stepped together in compiled loops.
 
     Made by `gymnasium.make_vec("tabletop_envs/Kirche-v0", num_envs=…, …)`. Lane i after `reset(seed=s)` plays what the
@@ -86,25 +88,6 @@ class TabletopVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArra
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._buffers: tuple[Observation, npt.NDArray[np.int8]] | None = None
-
-    @property
-    def game(self) -> Game:
-        """What is particular to the game."""
-        return self._lanes.game
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The game's options with their values."""
-        return dict(self._lanes.options)
-
-    @property
-    def opponents(self) -> OpponentsLike:
-        """The opponents as they were given; writing it changes who plays from the next action on, in all lanes."""
-        return self._lanes.opponents
-
-    @opponents.setter
-    def opponents(self, opponents: OpponentsLike) -> None:
-        self._lanes.opponents = opponents
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -266,15 +249,6 @@ class TabletopVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArra
     def to_aec(self, lane: int) -> TabletopEnv:
         """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
         return self._lanes.to_aec(range(self.num_envs)[lane])
-
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self._lanes.game.observation
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of observations (`Game.split_observation`)."""
-        return self._lanes.game.split_observation(observation)
 
     def render(self) -> tuple[Any, ...] | None:
         """What the single environment's `render` gives, for every lane; with `"human"` the window shows lane 0."""
