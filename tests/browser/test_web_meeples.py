@@ -98,8 +98,8 @@ def test_several_people_before_one_screen_see_a_curtain_between_them(browser: An
             if game.session.player == 0:
                 player.wait_for_turn(before)
         wait(lambda: player.all("#curtain button"), "the curtain")
-        assert "player 1" in player.text("#curtain button")
-        assert player.text("#status") == "player 1:"
+        assert player.text("#curtain button") == "I am B: show it"
+        assert player.text("#status") == "B:"
         assert not player.all("#log li")
         assert browser.execute_script(hidden)
         assert not player.all("#legal button")

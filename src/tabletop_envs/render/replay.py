@@ -5,7 +5,7 @@ from tabletop_envs.render import replay
 
 html = replay.page(records.read_records("games.jsonl"))
 
-The page is `replay.html` with `replay.css`, `replay.js` and the games as JSON. It runs no other script than that one
+The page is `replay.html` with `page.css`, `replay.css`, `replay.js` and the games as JSON. It runs no other script than that one
 (its Content-Security-Policy has the script's digest), and whatever a record says is shown as text.
 """
 
@@ -58,7 +58,7 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
     if not entries:
         raise ValueError("there are no games to replay")
     document = {**film.to_json(), "games": entries}
-    style, script = _file("replay.css"), _file("replay.js")
+    style, script = _file("page.css") + _file("replay.css"), _file("replay.js")
     return Template(_file("replay.html")).substitute(
         theme=theme,
         version=tabletop_envs.__version__,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 ADDRESS = "127.0.0.1"
 MAX_BODY = 2**16
 STATIC = Path(__file__).with_name("static")
+PAGE_STYLE = Path(__file__).parent.parent / "render" / "page.css"
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
@@ -164,6 +165,7 @@ class Pages:
             Route("/undo", self._changing(self._undo), methods=["POST"]),
             Route("/new", self._changing(self._new), methods=["POST"]),
             Route("/hint", self._changing(self._hint), methods=["POST"]),
+            Route("/static/page.css", self.style),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
@@ -172,6 +174,10 @@ class Pages:
     def page(self, request: Request) -> Response:
         """The page itself, the same for all games."""
         return FileResponse(STATIC / "index.html")
+
+    def style(self, request: Request) -> Response:
+        """What all pages begin with."""
+        return FileResponse(PAGE_STYLE)
 
     def state(self, request: Request) -> Response:
         """All that the page shows."""
