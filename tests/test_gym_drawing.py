@@ -7,7 +7,7 @@ import numpy as np
 
 from tabletop_envs import registry
 from tabletop_envs.envs.drawing import PIXELS
-from tests.games import each_game
+from tests.games import each_game, module
 from tests.learners import legal_action, make
 
 
@@ -44,3 +44,26 @@ def test_each_lane_has_its_own_marks():
     for lane, picture in enumerate(envs.render()):
         assert np.array_equal(picture, expected(envs.unwrapped.to_aec(lane), boards[lane]))
     envs.close()
+
+
+@each_game
+def test_notebooks_show_the_position_with_the_last_step_marked(name):
+    env = make(name).unwrapped
+    assert env._repr_svg_() is None
+    _, info = env.reset(seed=1)
+    before = env.to_aec().snapshot()
+    env.step(int(info["action_mask"].argmax()))
+    from tabletop_envs.render import svg
+
+    assert env._repr_svg_() == env.svg() == svg.draw(env.to_aec().snapshot(), previous=before)
+    assert env.svg(theme="dark", last_action=False) == svg.draw(
+        env.to_aec().snapshot(), theme="dark"
+    )
+
+
+@each_game
+def test_the_parallel_environment_shows_what_the_aec_environment_shows(name):
+    env = module(name).parallel_env()
+    assert env._repr_svg_() is None
+    env.reset(seed=1)
+    assert env._repr_svg_() == env.svg() == env.aec_env.svg()

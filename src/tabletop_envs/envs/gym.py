@@ -169,6 +169,14 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             return None
         return self._lanes.render(0)
 
+    def svg(self, **arguments: Any) -> str:
+        """The position as an SVG document: arguments and errors are those of `TabletopEnv.svg`."""
+        return self.to_aec().svg(**arguments)
+
+    def _repr_svg_(self) -> str | None:
+        """The drawing that notebooks show; None before the first `reset` and without the extra `render`."""
+        return self.to_aec()._repr_svg_() if self._lanes.started[0] else None
+
     def close(self) -> None:
         """Release what rendering holds; any number of times."""
         self._lanes.close()

@@ -161,7 +161,7 @@ class LearnerLanes:
             ValueError: For an illegal action with `on_illegal="raise"`; nothing is changed then.
         """
         before = {}
-        if self.render_mode in ("rgb_array", "human"):
+        if self.num_lanes == 1 or self.render_mode in ("rgb_array", "human"):
             before = {lane: self.states[lane].tobytes() for lane in lanes.tolist()}
         lane = self._advance(lanes, PLAY, actions)
         if lane >= 0:

@@ -161,6 +161,13 @@ class TabletopParallelEnv(ParallelEnv):
         """What the AEC environment's `render` gives."""
         return self.aec_env.render()
 
+    def svg(self, **arguments: Any) -> str:
+        """The position as an SVG document: arguments and errors are those of `TabletopEnv.svg`."""
+        return self.aec_env.svg(**arguments)
+
+    def _repr_svg_(self) -> str | None:
+        return self.aec_env._repr_svg_()
+
     def close(self) -> None:
         """Release what rendering holds; any number of times."""
         self.aec_env.close()
