@@ -1,0 +1,292 @@
+"""The examples that train run with a tiny budget, and the self-play one credits, evaluates and resumes as it says."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
+
+from tests.games import each_game  # noqa: E402
+from tests.integrations.common import guarded  # noqa: E402
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+# Four updates of a few short games.
+TINY = ("--games", "4", "--plies", "8", "--steps", "128", "--width", "8", "--threads", "1")
+
+
+def load(name: str) -> ModuleType:
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """`examples/ppo_selfplay.py`."""
+    pytest.importorskip("rich", reason="rich is not installed: the extra train")
+    return load("ppo_selfplay")
+
+
+def training(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str
+) -> Any:
+    """A run as a command line gives it."""
+    monkeypatch.setattr(sys, "argv", ["ppo_selfplay.py", *words, "--folder", str(folder)])
+    return example.Training(example.read_arguments())
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The lines of a log without the time that they took."""
+    with path.open(newline="") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+@each_game
+def test_self_play_runs_and_writes_its_logs(
+    name: str,
+    example: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = () if name == "kirche" else ("--option", "num_players=3")
+    words = (name, *TINY, *options, "--option", "max_plies=20", "--eval-games", "3")
+    with guarded() as guard:
+        run = training(example, monkeypatch, tmp_path, *words, "--opponents", "random", "mcts:2")
+        run.run()
+    assert guard.actions > 128
+    assert run.batch.options["max_plies"] == 20
+    progress = rows(tmp_path / "progress.csv")
+    assert [(int(row["update"]), int(row["steps"])) for row in progress] == [
+        (update, 32 * update) for update in (1, 2, 3, 4)
+    ]
+    assert all(np.isfinite(float(value)) for row in progress for value in row.values() if value)
+    # Each of four games of 20 plies ends once in 32 plies, or sooner.
+    assert sum(int(row["games"]) for row in progress) >= 4
+    for row, opponent in zip(rows(tmp_path / "evaluation.csv"), ("random", "mcts:2"), strict=True):
+        # Of three seats the policy has one or two: both ways are played.
+        games = 3 if name == "kirche" else 6
+        assert (row["update"], row["opponent"], row["games"]) == ("4", opponent, str(games))
+        assert int(row["wins"]) + int(row["draws"]) + int(row["losses"]) == games
+        assert 0 <= float(row["low"]) <= float(row["score"]) <= float(row["high"]) <= 1
+    assert "against mcts:2" in capsys.readouterr().out
+
+
+def test_an_interrupted_run_ends_as_an_undisturbed_one(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("kirche", *TINY, "--steps", "192", "--checkpoint-every", "2", "--past-every", "2")
+    words = (*words, "--opponents", "random", "--eval-games", "4", "--evaluate-every", "3")
+    undisturbed = training(example, monkeypatch, tmp_path / "one", *words)
+    undisturbed.run()
+    interrupted = training(example, monkeypatch, tmp_path / "two", *words)
+    learn = interrupted.learn
+
+    def learn_until_stopped() -> dict[str, Any]:
+        if interrupted.update == 5:
+            raise KeyboardInterrupt
+        row: dict[str, Any] = learn()
+        return row
+
+    interrupted.learn = learn_until_stopped
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run()
+    assert len(rows(tmp_path / "two" / "progress.csv")) == 5
+    torch.manual_seed(12345)
+    resumed = training(example, monkeypatch, tmp_path / "two", *words, "--resume")
+    resumed.run()
+    for log in ("progress.csv", "evaluation.csv"):
+        assert rows(tmp_path / "two" / log) == rows(tmp_path / "one" / log)
+    assert len(rows(tmp_path / "two" / "progress.csv")) == 6
+    for name, value in undisturbed.network.state_dict().items():
+        assert torch.equal(value, resumed.network.state_dict()[name]), name
+    assert len(resumed.league) == len(undisturbed.league) == 3
+    for past, same in zip(resumed.league, undisturbed.league, strict=True):
+        assert all(torch.equal(value, same[name]) for name, value in past.items())
+    np.testing.assert_array_equal(resumed.batch.observation, undisturbed.batch.observation)
+
+
+def test_a_checkpoint_of_other_settings_is_refused(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("kirche", *TINY, "--opponents")
+    training(example, monkeypatch, tmp_path, *words).run()
+    before = (tmp_path / "progress.csv").read_text()
+    other = training(example, monkeypatch, tmp_path, *words, "--epochs", "1", "--resume")
+    with pytest.raises(ValueError, match="run with epochs=3, not 1"):
+        other.run()
+    assert (tmp_path / "progress.csv").read_text() == before
+
+
+def test_a_new_run_does_not_overwrite_another(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("kirche", *TINY, "--opponents")
+    training(example, monkeypatch, tmp_path, *words).run()
+    with pytest.raises(SystemExit, match="--resume"):
+        training(example, monkeypatch, tmp_path, *words).run()
+    with pytest.raises(SystemExit, match="no checkpoint"):
+        training(example, monkeypatch, tmp_path / "empty", *words, "--resume").run()
+
+
+def test_impossible_options_are_named(
+    example: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, fault in (
+        (("--option", "num_houses=9"), "num_houses=9"),
+        (("--option", "houses=3"), "houses"),
+        (("--option", "num_houses"), "NAME=VALUE"),
+        (("--option", "num_houses=x"), "NAME=VALUE"),
+        (("--games", "0"), "--games is more than 0"),
+        (("--eval-games", "-1"), "--eval-games is more than 0"),
+        (("--temperature", "0"), "--temperature is more than 0"),
+        (("--opponents", "nobody"), "there is no agent 'nobody'"),
+    ):
+        with pytest.raises((SystemExit, ValueError, TypeError)) as error:
+            training(example, monkeypatch, tmp_path, "kirche", *words)
+        assert fault in f"{error.value} {capsys.readouterr().err}"
+
+
+def test_a_rollout_without_anything_to_learn_is_refused(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = training(example, monkeypatch, tmp_path, "kirche", *TINY, "--plies", "1")
+    before = {name: value.clone() for name, value in run.network.state_dict().items()}
+    with pytest.raises(SystemExit, match="more --plies"):
+        run.learn()
+    assert all(torch.equal(value, before[name]) for name, value in run.network.state_dict().items())
+
+
+def slow_advantages(rollout: Any, discount: float, trace: float) -> dict[tuple[int, int], float]:
+    """Generalised advantages by their definition: a sum over each player's own later decisions in the game."""
+    plies, games, players = rollout.reward.shape
+    found = {}
+    for game in range(games):
+        for player in range(players):
+            own = [ply for ply in range(plies) if rollout.player[ply, game] == player]
+            for start in own:
+                advantage, factor, complete = 0.0, 1.0, False
+                for ply in (one for one in own if one >= start):
+                    following = next((one for one in own if one > ply), None)
+                    stop = plies if following is None else following
+                    end = next((p for p in range(ply, stop) if rollout.done[p, game]), None)
+                    if end is None and following is None:
+                        break
+                    complete = True
+                    value = float(rollout.value[ply, game])
+                    if end is not None:
+                        advantage += factor * (rollout.reward[end, game, player] - value)
+                        break
+                    advantage += factor * (discount * float(rollout.value[following, game]) - value)
+                    factor *= discount * trace
+                if complete:
+                    found[start, game] = advantage
+    return found
+
+
+def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) -> None:
+    rng = np.random.default_rng(3)
+    plies, games, players = 40, 6, 3
+    batch: Any = SimpleNamespace(
+        num_envs=games, num_players=players, num_actions=5, observation=np.zeros((games, 7))
+    )
+    rollout = example.Rollout(batch, plies)
+    rollout.player[:] = rng.integers(players, size=(plies, games))
+    rollout.own[:] = rng.random((plies, games)) < 0.8
+    rollout.done[:] = rng.random((plies, games)) < 0.1
+    rollout.reward[rollout.done] = rng.normal(size=(int(rollout.done.sum()), players))
+    rollout.value[:] = torch.from_numpy(rng.normal(size=(plies, games)))
+    advantages, learned = rollout.advantages()
+    expected = slow_advantages(rollout, example.DISCOUNT, example.TRACE)
+    assert 0 < len(expected) < plies * games
+    for ply in range(plies):
+        for game in range(games):
+            known = (ply, game) in expected
+            assert learned[ply, game] == (known and rollout.own[ply, game])
+            if known:
+                assert advantages[ply, game] == pytest.approx(expected[ply, game], abs=1e-5)
+
+
+def test_past_selves_choose_for_the_other_seats_only(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("tuerme", *TINY, "--past", "0.5", "--option", "num_players=3")
+    run = training(example, monkeypatch, tmp_path, *words)
+    assert run.seats.tolist() == [0, 1, -1, -1]
+    asked: dict[str, int] = {}
+
+    def counting(name: str, network: Any) -> Any:
+        def choose(observation: Any, legal: Any) -> Any:
+            asked[name] = asked.get(name, 0) + len(observation)
+            return network(observation, legal)
+
+        return choose
+
+    run.rollout.play(run.batch, counting("own", run.network), counting("past", run.past), run.seats)
+    own, player = run.rollout.own, run.rollout.player
+    assert own[:, 2:].all()
+    for lane in (0, 1):
+        np.testing.assert_array_equal(own[:, lane], player[:, lane] == lane)
+    assert asked == {"own": own.sum(), "past": (~own).sum()}
+
+
+def test_illegal_actions_have_no_probability(example: ModuleType) -> None:
+    mask = torch.tensor([[False, True, False, True], [True, True, True, False]])
+    assert example.legal_actions(mask).tolist() == [[1, 3, -1], [0, 1, 2]]
+    game: Any = SimpleNamespace(
+        bounds=lambda: (np.zeros(3, np.int8), np.array([1, 7, 0], np.int8)),
+        observation={},
+        kernel=SimpleNamespace(num_actions=4),
+    )
+    network = example.Network(game, 8)
+    log_probs, values = network(torch.ones(2, 3, dtype=torch.int8), example.legal_actions(mask))
+    probabilities = log_probs.exp()
+    assert probabilities[0, 2] == 0
+    assert torch.allclose(probabilities.sum(-1), torch.ones(2))
+    assert values.shape == (2,)
+
+
+def run_command(name: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Run an example with only legal actions reaching the kernels."""
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
+    module = load(name)
+    with guarded():
+        module.main()
+
+
+def test_sb3_maskable_ppo(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed: the extra sb3")
+    # The example switches PyTorch's checks off: on again afterwards.
+    checks = torch.distributions.Distribution
+    monkeypatch.setattr(checks, "_validate_args", checks._validate_args)
+    run_command("sb3_maskable_ppo", monkeypatch, "kirche", "--steps", "1", "--games", "2")
+    assert "against random: " in capsys.readouterr().out
+
+
+def test_torchrl_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torchrl", reason="TorchRL is not installed: the extra torchrl")
+    run_command("torchrl_ppo", monkeypatch, "kirche", "--frames", "8192")
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in out] == ["4096", "8192"]
+
+
+def test_rllib_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray.rllib", reason="RLlib is not installed: the extra rllib")
+    run_command("rllib_ppo", monkeypatch, "kirche", "--iterations", "1", "--batch", "512")
+    assert "iteration 1: mean result " in capsys.readouterr().out
