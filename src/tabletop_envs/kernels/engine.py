@@ -1,4 +1,4 @@
-"""Compiled loops over any game: the only place where games are started, stepped, observed and sampled.
+"""Compiled loops over any game: starting, stepping, observing and sampling, one game or many.
 
 Each function resolves a kernel's functions by the record type of `states` (see `tabletop_envs.kernels`), so it is
 compiled once a game, cached on disk, and callable from a user's own `@njit` code.
