@@ -303,7 +303,7 @@ def test_bad_arguments_are_named(name):
         ({"seed": [1, 2]}, ValueError, "seed"),
         ({"max_plies": 0}, ValueError, "max_plies"),
         ({"wings": 2}, TypeError, "wings"),
-        ({"render_mode": "human"}, TypeError, "render_mode"),
+        ({"render_mode": "smell"}, ValueError, "render_mode=.smell."),
     ):
         with pytest.raises(error, match=words):
             make(name, **{"lanes": arguments.pop("num_envs", 4), **arguments})

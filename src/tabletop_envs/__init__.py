@@ -31,6 +31,7 @@ def make_batch(
     *,
     check: bool = True,
     packed: bool = False,
+    render_mode: str | None = None,
     **options: Any,
 ) -> BatchEnv:
     """A batch of `num_envs` games, stepped together in compiled code.
@@ -42,6 +43,7 @@ def make_batch(
         num_threads: How many threads share the lanes; results do not depend on it.
         check: Whether `step` checks that actions are legal, unless it is told otherwise.
         packed: Whether observations and masks are packed into bits: an eighth of the memory to move.
+        render_mode: None, `"ansi"`, `"rgb_array"` or `"human"`: what `render` gives.
         **options: The game's options, as in its environment.
 
     Raises:
@@ -58,6 +60,7 @@ def make_batch(
         num_threads=num_threads,
         check=check,
         packed=packed,
+        render_mode=render_mode,
         **options,
     )
 

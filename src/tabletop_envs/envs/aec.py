@@ -434,6 +434,19 @@ class TabletopEnv(Drawing, AECEnv):
         self._require_started()
         return self._states, self._legal[np.newaxis]
 
+    def put(self, states: State, offender: int | None = None, before: bytes | None = None) -> None:
+        """Go on from a game as the engine keeps it, such as a lane of a batch, whose options must be this environment's.
+
+        Args:
+            states: An array of one record, which is copied.
+            offender: The player who has lost it by an illegal action.
+            before: The bytes of the record before the last action, for drawings that mark what it changed.
+        """
+        self._states[:] = states
+        self._offender = offender
+        self._begin(engine.SHOW)
+        self._before = before
+
     def _twin(self) -> TabletopEnv:
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import logger
 
+from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import engine
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.aec import TabletopEnv
 
 # Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
 # worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
@@ -93,7 +98,7 @@ class BatchEnv:
         episode_length: `int32 (N,)`, the actions of the game after the last step.
         num_envs, num_players, num_actions, num_threads: Numbers.
         options: The game's options.
-        check, packed: As the batch was made.
+        check, packed, render_mode: As the batch was made.
     """
 
     def __init__(
@@ -105,8 +110,16 @@ class BatchEnv:
         num_threads: int = 1,
         check: bool = True,
         packed: bool = False,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(
+                f"option render_mode={render_mode!r} is impossible: "
+                f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
+            )
+        self.render_mode = render_mode
+        self._board: TabletopEnv | None = None
         self.game = game
         self.check = check
         self.packed = packed
@@ -280,8 +293,14 @@ class BatchEnv:
         )
 
     def close(self) -> None:
-        """End the threads; any number of times. The batch stays usable."""
+        """End the threads and close the window; any number of times. The batch stays usable."""
         self._threads.close()
+        if self._board is not None:
+            self._board.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Copies draw on a board, and in a window, of their own.
+        return {**self.__dict__, "_board": None}
 
     def __enter__(self) -> BatchEnv:
         return self
@@ -295,6 +314,36 @@ class BatchEnv:
     def states(self) -> State:
         """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
         return self._states
+
+    def to_aec(self, lane: int) -> TabletopEnv:
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
+        return self._show(lane, self._new_board(None))
+
+    def _new_board(self, render_mode: str | None) -> TabletopEnv:
+        from tabletop_envs.envs.aec import TabletopEnv
+
+        options: dict[str, Any] = {**self.options}
+        return TabletopEnv(self.game, render_mode=render_mode, **options)
+
+    def _show(self, lane: int, board: TabletopEnv) -> TabletopEnv:
+        place = range(self.num_envs)[lane]
+        board.put(self._states[place : place + 1])
+        return board
+
+    def render(self) -> tuple[Any, ...] | None:
+        """What the AEC environment's `render` gives, for every lane; with `"human"` the window shows lane 0.
+
+        Without a render mode a warning and None.
+        """
+        if self.render_mode is None:
+            logger.warn("render() was called without a render_mode: make the batch with one")
+            return None
+        if self._board is None:
+            self._board = self._new_board(self.render_mode)
+        if self.render_mode == "human":
+            self._show(0, self._board).render()
+            return None
+        return tuple(self._show(lane, self._board).render() for lane in range(self.num_envs))
 
     @property
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)

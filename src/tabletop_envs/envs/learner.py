@@ -314,10 +314,11 @@ class LearnerLanes:
         if not self.started[lane]:
             raise error.ResetNeeded("there is no game yet: call reset() first")
         board = self._new_board() if board is None else board
-        board._states[:] = self.states[lane : lane + 1]
-        board._offender = int(self.seats[lane]) if self.offended[lane] else None
-        board._begin(engine.SHOW)
-        board._before = self._before.get(int(lane))
+        board.put(
+            self.states[lane : lane + 1],
+            offender=int(self.seats[lane]) if self.offended[lane] else None,
+            before=self._before.get(int(lane)),
+        )
         return board
 
     def render(self, lane: int) -> Any:
