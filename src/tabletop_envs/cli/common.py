@@ -39,6 +39,13 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def seed_option(meaning: str) -> Any:
+    """The option `--seed` of a command, for `Annotated`."""
+    import typer
+
+    return typer.Option(min=0, max=2**64 - 1, show_default=False, help=meaning)
+
+
 def find_games(words: Sequence[str]) -> list[Game]:
     """The games that the words name, each once; all games without words.
 

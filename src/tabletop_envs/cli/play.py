@@ -17,6 +17,7 @@ from tabletop_envs.cli.common import (
     find_games,
     game_options,
     nearest,
+    seed_option,
     taking_several,
     wrong,
 )
@@ -112,12 +113,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = None,
         seed: Annotated[
             int | None,
-            typer.Option(
-                min=0,
-                max=2**64 - 1,
-                show_default=False,
-                help="Makes chance reproducible. Default: a new one.",
-            ),
+            seed_option("Makes chance reproducible. Default: a new one."),
         ] = None,
         option: Annotated[
             list[str] | None,

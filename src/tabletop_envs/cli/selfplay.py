@@ -22,6 +22,7 @@ from tabletop_envs.cli.common import (
     number_text,
     print_tables,
     read_options,
+    seed_option,
     value_text,
     wrong,
 )
@@ -233,12 +234,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = 1,
         seed: Annotated[
             int | None,
-            typer.Option(
-                min=0,
-                max=2**64 - 1,
-                show_default=False,
-                help="Makes chance reproducible. Default: a new one, which is shown.",
-            ),
+            seed_option("Makes chance reproducible. Default: a new one, which is shown."),
         ] = None,
         option: Annotated[
             list[str] | None,

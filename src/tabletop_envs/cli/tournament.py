@@ -21,6 +21,7 @@ from tabletop_envs.cli.common import (
     nearest,
     number_text,
     print_tables,
+    seed_option,
     taking_several,
     value_text,
     wrong,
@@ -242,11 +243,8 @@ def add_to(app: "typer.Typer") -> None:
         ] = 100,
         seed: Annotated[
             int | None,
-            typer.Option(
-                min=0,
-                max=2**64 - 1,
-                show_default=False,
-                help="Makes the tournament reproducible. Default: that of the output file, or a new one, which is shown.",
+            seed_option(
+                "Makes the tournament reproducible. Default: that of the output file, or a new one, which is shown."
             ),
         ] = None,
         option: Annotated[
