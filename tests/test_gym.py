@@ -164,9 +164,10 @@ def test_a_seed_makes_everything_that_follows_reproducible(name, opponents):
 
 @each_game
 def test_without_a_seed_games_differ_and_can_be_played_again(name):
-    envs = [make(name, seat=1) for _ in range(2)]
+    # In kirche the opponent begins in one of eight ways: two games alone may well begin alike.
+    envs = [make(name, seat=1) for _ in range(20)]
     starts = [env.reset() for env in envs]
-    assert not data_equivalence(starts[0][0], starts[1][0])
+    assert len({observation.tobytes() for observation, _ in starts}) > 1
     again = make(name, seat=1).reset(seed=envs[0].np_random_seed)
     assert data_equivalence(again, starts[0], exact=True)
 
