@@ -46,6 +46,15 @@ def seed_option(meaning: str) -> Any:
     return typer.Option(min=0, max=2**64 - 1, show_default=False, help=meaning)
 
 
+def options_option() -> Any:
+    """The option `--option` of a command with one game, for `Annotated`."""
+    import typer
+
+    return typer.Option(
+        metavar="KEY=VALUE ...", show_default=False, help="Options of the game (see `list`)."
+    )
+
+
 def find_games(words: Sequence[str]) -> list[Game]:
     """The games that the words name, each once; all games without words.
 

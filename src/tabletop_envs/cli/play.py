@@ -17,6 +17,7 @@ from tabletop_envs.cli.common import (
     find_games,
     game_options,
     nearest,
+    options_option,
     seed_option,
     taking_several,
     wrong,
@@ -117,11 +118,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = None,
         option: Annotated[
             list[str] | None,
-            typer.Option(
-                metavar="KEY=VALUE ...",
-                show_default=False,
-                help="Options of the game (see `list`).",
-            ),
+            options_option(),
         ] = None,
         resume: Annotated[
             Path | None,

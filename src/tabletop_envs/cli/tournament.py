@@ -20,6 +20,7 @@ from tabletop_envs.cli.common import (
     game_options,
     nearest,
     number_text,
+    options_option,
     print_tables,
     seed_option,
     taking_several,
@@ -249,11 +250,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = None,
         option: Annotated[
             list[str] | None,
-            typer.Option(
-                metavar="KEY=VALUE ...",
-                show_default=False,
-                help="Options of the game (see `list`).",
-            ),
+            options_option(),
         ] = None,
         players: Annotated[
             int | None,

@@ -13,7 +13,7 @@ from gymnasium import error, spaces
 from pettingzoo import AECEnv
 
 from tabletop_envs import registry
-from tabletop_envs.envs.drawing import RENDER_MODES, Drawing
+from tabletop_envs.envs.drawing import RENDER_MODES, Drawing, require_render_mode
 from tabletop_envs.envs.game import (
     Game,
     ObservationPart,
@@ -69,11 +69,7 @@ class TabletopEnv(Drawing, AECEnv):
         **options: Any,
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(
-                f"option render_mode={render_mode!r} is impossible: "
-                f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
-            )
+        require_render_mode(render_mode)
         _require_choice("mask_in", mask_in, MASK_PLACES)
         _require_choice("on_illegal", on_illegal, ON_ILLEGAL)
         if not isinstance(obs_key, str) or not obs_key or obs_key == "action_mask":

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
 
-from tabletop_envs.envs.drawing import RENDER_MODES
+from tabletop_envs.envs.drawing import require_render_mode
 from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import engine
@@ -113,11 +113,7 @@ class BatchEnv:
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(
-                f"option render_mode={render_mode!r} is impossible: "
-                f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
-            )
+        require_render_mode(render_mode)
         self.render_mode = render_mode
         self._board: TabletopEnv | None = None
         self.game = game

@@ -18,6 +18,15 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 PIXELS = 640
 
 
+def require_render_mode(render_mode: Any) -> None:
+    """ValueError, naming what is allowed, for what is neither a render mode nor None."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(
+            f"option render_mode={render_mode!r} is impossible: "
+            f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
+        )
+
+
 class Drawing:
     """The part of `TabletopEnv` that draws. Nothing here changes a game, and graphics are imported only on use."""
 
