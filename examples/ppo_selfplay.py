@@ -1,15 +1,17 @@
-"""Masked PPO by self-play: one policy plays all seats; in a share of the games it meets one of its past selves.
+"""Masked PPO by self-play: one policy plays all seats; in a share of the games it meets its past selves, or the greedy agent.
 
     python examples/ppo_selfplay.py kirche
-    python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 4000000 --folder runs/tuerme3
+    python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 2000000 --folder runs/tuerme3
     python examples/ppo_selfplay.py kirche --resume
 
-Needs `pip install "tabletop-envs[train]"` (PyTorch, rich; TensorBoard is used where it is installed).
+Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
 
-What to expect, measured with one seed and `--threads 1` on half a core or so: kirche with one house won 99.4 % of 1,000 games
-against random (95 %: 98.7 to 99.7) and 40.3 % against greedy (37.3 to 43.4) after 1,490,944 steps, 647 seconds; meeples
-91.9 % of 400 games against random (88.8 to 94.2) after 589,824 steps, 535 seconds. Tuerme learns more slowly: 76 % against
-random (70 to 82) after 196,608 steps. Where other programs want the cores, take `--threads 1`: PyTorch's threads wait for each other.
+EXPECT
+
+Three things make it quick, each of them an argument to be switched off. The value is learned as what is to be added to the
+heuristic's (`agents.heuristics`), so that good actions show at once, though rewards come only at the end: that is the same as
+shaping rewards by a potential, and changes no optimum. In the first part of the run the policy also imitates the greedy agent
+(`--imitation 0`: not at all). And the policy scores an action by what lies around its square, the same way all over the board.
 
 Into the folder (`runs/GAME` by default) it writes
 - `progress.csv`: a line an update: losses, entropy, how far the policy moved, games and their mean length (`seconds` are those of
@@ -38,23 +40,25 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tabletop_envs import make_batch, registry
-from tabletop_envs.agents import GameAgent, arena, make_agent
+from tabletop_envs.agents import GameAgent, arena, heuristics, make_agent
+from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game
+from tabletop_envs.envs.game import Game, lane_seeds
 from tabletop_envs.kernels import engine
 
 # What differs from game to game; options on the command line go first.
 PRESETS: dict[str, dict[str, Any]] = {
     "kirche": {"options": {"num_houses": 1}},
-    # Games of 500 plies that begin together: each update is to see whole ones.
-    "tuerme": {"games": 32, "plies": 512},
-    "meeples": {},
+    # Games of 500 plies that begin together: each update is to see much of them.
+    "tuerme": {"games": 128, "plies": 128},
+    "meeples": {"local": 128, "reach": 3},
 }
 # From one decision of a player to that player's next (gamma and lambda).
-DISCOUNT, TRACE = 0.995, 0.95
-LEAD = 10.0  # points ahead that look like a good chance to win
+DISCOUNT, TRACE = 0.99, 0.75
 CLIP, VALUE, MAX_NORM = 0.2, 0.5, 0.5
 LEAGUE = 10  # past selves that are kept
+IMITATED = 0.4  # in this share of the run the weight of imitation falls to 0
+GREEDY = GreedyAgent()
 
 
 def legal_actions(mask: Tensor) -> Tensor:
@@ -70,46 +74,153 @@ def legal_actions(mask: Tensor) -> Tensor:
     return legal
 
 
-class Network(nn.Module):
-    """Policy and value of the player in turn, two layers shared.
+def targets(
+    game: Game, observation: Tensor, rows: Tensor, actions: Tensor, squares: Tensor
+) -> Tensor:
+    """Where actions lead, `(N,)` squares: the `actions` `(N,)` of rows of observations, each from one of `squares`.
 
-    Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of their probabilities `(B, K)`
-    and values `(B,)`: the player's expected result. Where a game has points, the value is learned as what is to be added to a
-    first guess, the lead as it stands: so an action that scores looks good from the first update on, though rewards come only
-    at the end. (That is the same as shaping rewards by this guess as a potential, and changes no optimum.)
+    The square itself where an action has no other (the action tables are in the games' docstrings).
+    """
+    planes = actions // (observation_planes(game)[0].size)
+    if game.name == "tuerme":
+        row, column = squares // 14, squares % 14
+        leads = torch.where(planes < 14, row * 14 + planes, (planes - 14) * 14 + column)
+        return torch.where(actions < 22 * 112, leads, squares)
+    if game.name == "kirche":
+        along = (planes - 2) // 2
+        horizontal = observation[:, game.observation["ridges"].slice][rows, squares] > 0
+        steps = (along % 6 + 1) * torch.where(along < 6, 1, -1) * torch.where(horizontal, 1, 7)
+        pastor = observation[:, game.observation["pastor"].slice].max(-1).indices[rows]
+        leads = torch.where(planes == 26, pastor, squares + steps)
+        return torch.where(planes < 2, squares, leads)
+    return squares
+
+
+def observation_planes(game: Game) -> list[npt.NDArray[np.int64]]:
+    """The places of an observation's numbers that are planes of squares, each `(rows, columns)`."""
+    numbers = np.arange(game.kernel.observation_size)
+    parts = game.split_observation(numbers).values()
+    return [plane for part in parts if part.ndim == 3 for plane in part]
+
+
+class Board(nn.Module):
+    """The planes of observations `int8 (B, L)` as boards `float32 (B, rows + 2 · reach, columns + 2 · reach, C)`.
+
+    Heights and values are shown as they are and besides number by number, in a plane for each. Off the board all planes are 0,
+    and one more plane is 1 on the board.
     """
 
-    def __init__(self, game: Game, width: int) -> None:
+    def __init__(self, game: Game, reach: int) -> None:
         super().__init__()
+        self.planes = observation_planes(game)
+        self.reach = reach
+        _, high = game.bounds()
+        largest = [int(high[plane[0, 0]]) for plane in self.planes]
+        self.graded = [(at, most) for at, most in enumerate(largest) if most > 1]
+        self.size = len(self.planes) + sum(most for _, most in self.graded) + 1
+        self.register_buffer("places", torch.tensor(np.stack(self.planes, -1).ravel()))
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """See the class."""
+        rows, columns = self.planes[0].shape
+        planes = observation[:, self.places].view(-1, rows, columns, len(self.planes))
+        views = [planes, torch.ones_like(planes[..., :1])]
+        for at, most in self.graded:
+            views.append(planes[..., at, None] == torch.arange(1, most + 1))
+        around = (0, 0, self.reach, self.reach, self.reach, self.reach)
+        return functional.pad(torch.cat(views, -1).float(), around)
+
+
+class Look(nn.Module):
+    """A layer on what a `Board` shows around squares."""
+
+    def __init__(self, board: Board, size: int) -> None:
+        super().__init__()
+        self.window = 2 * board.reach + 1
+        self.columns = board.planes[0].shape[1]
+        self.squares = board.planes[0].size
+        self.layer = nn.Linear(self.window**2 * board.size, size)
+
+    def forward(self, boards: Tensor, rows: Tensor, squares: Tensor) -> Tensor:
+        """`(N, size)`, for squares `(N,)` of rows of boards. The same squares of a row are looked at once."""
+        pairs, pair = torch.unique(rows * self.squares + squares, return_inverse=True)
+        row, square = pairs // self.squares, pairs % self.squares
+        # Windows are views: a window's rows are copied as they lie in memory.
+        windows = boards.unfold(1, self.window, 1).unfold(2, self.window, 1)
+        windows = windows.permute(0, 1, 2, 4, 5, 3)
+        patches = windows[row, square // self.columns, square % self.columns]
+        seen: Tensor = self.layer(patches.flatten(1))[pair]
+        return seen
+
+
+class Network(nn.Module):
+    """Policy and value of the player in turn.
+
+    Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of their probabilities `(B, K)`, and `(B,)`
+    what is to be added to the heuristic's value. Two layers see everything. An action's logit is one of their outputs plus a product:
+    of what is around the squares that the action comes from and leads to, and what the two layers saw, with a vector for
+    the action's plane in the game's phase. So what was learned on one square holds on all.
+    """
+
+    def __init__(self, game: Game, arguments: argparse.Namespace) -> None:
+        super().__init__()
+        self.game = game
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
         self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
-        scores = game.observation.get("scores")
-        self.scores = scores.slice if scores else None
+        planes = observation_planes(game)
+        besides = np.setdiff1d(np.arange(len(low)), np.concatenate(planes))
+        self.register_buffer("besides", torch.tensor(besides))
+        # Actions are planes of squares and then some others, whose square is the one chosen so far (in meeples).
+        actions, squares = game.kernel.num_actions, planes[0].size
+        self.squares, self.on_squares = squares, actions // squares * squares
+        others = np.maximum(np.arange(actions) - self.on_squares, 0)
+        kinds = np.arange(actions) // squares + others
+        self.register_buffer("kinds", torch.tensor(kinds))
+        phases = game.observation["phase"].shape[0] if "phase" in game.observation else 1
+        width, local = arguments.width, arguments.local
         self.first = nn.Linear(len(low), width)
         self.second = nn.Linear(width, width)
-        self.policy = nn.Linear(width, game.kernel.num_actions)
+        self.policy = nn.Linear(width, actions)
         self.value = nn.Linear(width, 1)
+        self.board = Board(game, arguments.reach)
+        self.start = Look(self.board, local)
+        self.target = Look(self.board, local)
+        self.whole = nn.Linear(width + len(besides), local)
+        self.kind = nn.Embedding(phases * (int(kinds.max()) + 1), local)
         gains = {self.first: 2**0.5, self.second: 2**0.5, self.policy: 0.01, self.value: 0.1}
+        gains = {**gains, self.start.layer: 1.0, self.target.layer: 1.0, self.whole: 1.0}
         for layer, gain in gains.items():
             nn.init.orthogonal_(layer.weight, gain)
             nn.init.zeros_(layer.bias)
+        nn.init.normal_(self.kind.weight, std=0.01)
 
     def forward(self, observation: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
         """See the class."""
         # Scaling the weights is less work than scaling the batch.
-        hidden = functional.linear(
-            observation.float(), self.first.weight * self.scale, self.first.bias
-        ).relu()
+        weight = self.first.weight * self.scale
+        hidden = functional.linear(observation.float(), weight, self.first.bias).relu()
         hidden = self.second(hidden).relu()
+        rows, places = (legal >= 0).nonzero(as_tuple=True)
+        actions = legal[rows, places]
+        squares, kinds = actions % self.squares, self.kinds[actions]
+        if "chosen_field" in self.game.observation:
+            chosen = observation[:, self.game.observation["chosen_field"].slice].max(-1).indices
+            squares = torch.where(actions < self.on_squares, squares, chosen[rows])
+        if "phase" in self.game.observation:
+            phase = observation[:, self.game.observation["phase"].slice].max(-1).indices
+            kinds = kinds + (int(self.kinds[-1]) + 1) * phase[rows]
+        leads = targets(self.game, observation, rows, actions, squares)
+        numbers = observation[:, self.besides] * self.scale[self.besides]
+        local = self.whole(torch.cat([hidden, numbers], 1))[rows]
+        boards = self.board(observation)
+        local = local + self.start(boards, rows, squares)
+        local = local + self.target(boards, rows, leads)
+        scores = (local.relu() * self.kind(kinds)).sum(-1)
         logits = self.policy(hidden).gather(-1, legal.clamp(min=0)).masked_fill(legal < 0, -1e9)
-        value = self.value(hidden).squeeze(-1)
-        if self.scores:
-            points = observation[:, self.scores].float()
-            own, others = points[:, 0], points[:, 1:]
-            value = value + ((own - others.amax(-1)) / LEAD).tanh()
-        return logits.log_softmax(-1), value
+        logits = logits.index_put((rows, places), scores, accumulate=True)
+        return logits.log_softmax(-1), self.value(hidden).squeeze(-1)
 
 
 class PolicyAgent(GameAgent):
@@ -148,7 +259,9 @@ class Rollout:
         self.observation = torch.zeros((*shape, batch.observation.shape[1]), dtype=torch.int8)
         self.mask = torch.zeros((*shape, batch.num_actions), dtype=torch.bool)
         self.place = torch.zeros(shape, dtype=torch.int64)  # of the action among the legal ones
+        self.model = torch.zeros(shape, dtype=torch.int64)  # what the greedy agent would play
         self.log_prob = torch.zeros(shape)
+        self.guess = torch.zeros(shape)  # the heuristic's value
         self.value = torch.zeros(shape)
         self.player = np.zeros(shape, np.int64)
         self.own = np.zeros(shape, np.bool_)  # whether the present policy chose, not a past self
@@ -158,26 +271,49 @@ class Rollout:
 
     @torch.no_grad()
     def play(
-        self, batch: BatchEnv, network: Network, past: Network, seats: npt.NDArray[np.int64]
+        self,
+        batch: BatchEnv,
+        network: Network,
+        past: Network,
+        seats: npt.NDArray[np.int64],
+        greedy: npt.NDArray[np.bool_],
+        samplers: npt.NDArray[np.uint64],
     ) -> None:
-        """Play on in all games. `seats`: which player of each game is the present policy; −1: all are."""
+        """Play on in all games.
+
+        Args:
+            batch: The games.
+            network: The present policy.
+            past: One of its past selves.
+            seats: Which player of each game is the present policy; −1: all are.
+            greedy: Whether the others are the greedy agent in each game; else they are the past self.
+            samplers: A generator for each game, of the greedy agent's chance.
+        """
         self.lengths.clear()
+        lanes = np.arange(batch.num_envs)
         actions = torch.zeros(batch.num_envs, dtype=torch.int64)
         for ply in range(len(self.own)):
             self.observation[ply] = torch.from_numpy(batch.observation)
             self.mask[ply] = torch.from_numpy(batch.action_mask)
             self.player[ply] = batch.current_player
             self.own[ply] = (seats < 0) | (seats == batch.current_player)
-            for chooser, chosen in ((network, self.own[ply]), (past, ~self.own[ply])):
+            guesses = heuristics.values(batch.game, batch.states)[lanes, batch.current_player]
+            self.guess[ply] = torch.from_numpy(guesses)
+            model = self.model[ply].numpy()
+            states, legal_sets = batch.states, batch.legal_sets
+            GREEDY.choose_lanes(batch.game, states, legal_sets, samplers, lanes, model)
+            actions[:] = self.model[ply]
+            choosers = ((network, self.own[ply]), (past, ~self.own[ply] & ~greedy))
+            for chooser, chosen in choosers:
                 if chosen.any():
-                    lanes = torch.from_numpy(np.flatnonzero(chosen))
-                    legal = legal_actions(self.mask[ply, lanes])
-                    log_probs, value = chooser(self.observation[ply, lanes], legal)
+                    rows = torch.from_numpy(np.flatnonzero(chosen))
+                    legal = legal_actions(self.mask[ply, rows])
+                    log_probs, more = chooser(self.observation[ply, rows], legal)
                     place = torch.multinomial(log_probs.exp(), 1)
-                    self.place[ply, lanes] = place.squeeze(-1)
-                    self.log_prob[ply, lanes] = log_probs.gather(-1, place).squeeze(-1)
-                    self.value[ply, lanes] = value
-                    actions[lanes] = legal.gather(-1, place).squeeze(-1)
+                    self.place[ply, rows] = place.squeeze(-1)
+                    self.log_prob[ply, rows] = log_probs.gather(-1, place).squeeze(-1)
+                    self.value[ply, rows] = self.guess[ply, rows] + more
+                    actions[rows] = legal.gather(-1, place).squeeze(-1)
             batch.step(actions.numpy())
             self.done[ply] = batch.terminated | batch.truncated
             self.reward[ply] = batch.rewards
@@ -187,12 +323,13 @@ class Rollout:
         """Generalised advantage estimates `(plies, games)`, and which of them are to be learned from.
 
         Each player has a chain of decisions of its own: what follows a decision is that player's next one, or the player's
-        reward, whoever ends the game. A player's last decision before the rollout ends only gives its value to the one before.
+        reward, whoever ends the game. Where only one action is legal there is nothing to learn. A player's last decision before the rollout ends only gives its value to the one before.
         """
         value = self.value.numpy()
         plies, games, players = self.reward.shape
         lanes = np.arange(games)
         # By game and player, of the player's next decision: value, advantage, and whether the game's course is known up to there.
+        choice = self.mask.sum(-1).numpy() > 1
         next_value = np.zeros((games, players), np.float32)
         next_advantage = np.zeros((games, players), np.float32)
         known = np.zeros((games, players), np.bool_)
@@ -207,7 +344,7 @@ class Rollout:
             at = (lanes, self.player[ply])
             error = reward[at] + DISCOUNT * next_value[at] - value[ply]
             advantages[ply] = np.where(known[at], error + DISCOUNT * TRACE * next_advantage[at], 0)
-            learned[ply] = known[at] & self.own[ply]
+            learned[ply] = known[at] & self.own[ply] & choice[ply]
             next_value[at], next_advantage[at] = value[ply], advantages[ply]
             known[at], reward[at] = True, 0
         return advantages, learned
@@ -217,9 +354,13 @@ def improve(
     network: Network,
     optimizer: torch.optim.Optimizer,
     rollout: Rollout,
+    imitation: float,
     arguments: argparse.Namespace,
 ) -> dict[str, float]:
-    """Some epochs of PPO's clipped objective on a rollout; means of what is worth knowing."""
+    """Some epochs on a rollout; means of what is worth knowing.
+
+    The objective is PPO's clipped one, plus `imitation` times the log-probability of what the greedy agent would play.
+    """
     estimates, learned = rollout.advantages()
     rows = torch.from_numpy(np.flatnonzero(learned))
     if len(rows) < 2:
@@ -229,20 +370,24 @@ def improve(
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
     observation = rollout.observation.flatten(0, 1)
     legal = legal_actions(rollout.mask.flatten(0, 1)[rows])
+    guess = rollout.guess.flatten()[rows]
+    model = (legal == rollout.model.flatten()[rows, None]).byte().argmax(-1)
     place, log_prob = rollout.place.flatten()[rows], rollout.log_prob.flatten()[rows]
     sums: dict[str, float] = {}
     minibatches = 0
     for _ in range(arguments.epochs):
         for part in torch.randperm(len(rows)).split(arguments.minibatch):
-            log_probs, value = network(observation[rows[part]], legal[part])
+            log_probs, more = network(observation[rows[part]], legal[part])
             change = log_probs.gather(-1, place[part, None]).squeeze(-1) - log_prob[part]
             ratio = change.exp()
             gain = torch.min(
                 ratio * advantage[part], ratio.clamp(1 - CLIP, 1 + CLIP) * advantage[part]
             )
-            value_loss = (value - target[part]).square().mean()
+            value_loss = (guess[part] + more - target[part]).square().mean()
             entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
-            loss = -gain.mean() + VALUE * value_loss - arguments.entropy * entropy
+            likeness = log_probs.gather(-1, model[part, None]).mean()
+            loss = -gain.mean() + VALUE * value_loss
+            loss = loss - arguments.entropy * entropy - imitation * likeness
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), MAX_NORM)
@@ -252,6 +397,7 @@ def improve(
                     "policy_loss": -gain.detach().mean(),
                     "value_loss": value_loss,
                     "entropy": entropy,
+                    "likeness": likeness,
                     "divergence": (ratio - 1 - change).mean(),
                     "clipped": ((ratio - 1).abs() > CLIP).float().mean(),
                 }
@@ -312,16 +458,17 @@ class Training:
         self.seconds = 0.0
         torch.manual_seed(arguments.seed)
         torch.set_num_threads(arguments.threads)
-        self.network = Network(self.batch.game, arguments.width)
-        self.past = Network(self.batch.game, arguments.width).requires_grad_(False)
+        self.network = Network(self.batch.game, arguments)
+        self.past = Network(self.batch.game, arguments).requires_grad_(False)
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
         self.league: list[dict[str, Tensor]] = []
         self.rollout = Rollout(self.batch, arguments.plies)
-        # In a share of the games one seat, another one in each, is the present policy's and the others a past self's.
+        # In a share of the games one seat, another one in each, is the present policy's and the others are somebody else's.
         games = np.arange(arguments.games)
-        self.seats = np.where(
-            games < arguments.past * arguments.games, games % self.batch.num_players, -1
-        )
+        others = games < (arguments.greedy + arguments.past) * arguments.games
+        self.seats = np.where(others, games % self.batch.num_players, -1)
+        self.greedy = games < arguments.greedy * arguments.games
+        self.samplers = lane_seeds(arguments.seed, arguments.games)
 
     def settings(self) -> dict[str, Any]:
         """What must be the same when a run is gone on with."""
@@ -331,6 +478,7 @@ class Training:
             "threads",
             "opponents",
             "eval_games",
+            "final_games",
             "temperature",
             "evaluate_every",
             "checkpoint_every",
@@ -349,6 +497,7 @@ class Training:
             "optimizer": self.optimizer.state_dict(),
             "league": self.league,
             "chance": torch.get_rng_state(),
+            "samplers": torch.from_numpy(self.samplers.view(np.uint8)),
             "batch": {
                 name: torch.from_numpy(array) for name, array in arrays_of(self.batch).items()
             },
@@ -369,6 +518,7 @@ class Training:
         self.optimizer.load_state_dict(content["optimizer"])
         self.league = content["league"]
         torch.set_rng_state(content["chance"])
+        self.samplers.view(np.uint8)[...] = content["samplers"].numpy()
         for name, array in arrays_of(self.batch).items():
             array[...] = content["batch"][name].numpy()
 
@@ -383,10 +533,13 @@ class Training:
                 {name: value.clone() for name, value in self.network.state_dict().items()}
             )
         self.past.load_state_dict(self.league[int(torch.randint(len(self.league), ()))])
+        done = self.update / self.updates
         for group in self.optimizer.param_groups:
-            group["lr"] = arguments.learning_rate * (1 - self.update / self.updates)
-        self.rollout.play(self.batch, self.network, self.past, self.seats)
-        seen = improve(self.network, self.optimizer, self.rollout, arguments)
+            group["lr"] = arguments.learning_rate * (1 - done)
+        imitation = arguments.imitation * max(1 - done / IMITATED, 0)
+        players = (self.network, self.past, self.seats, self.greedy, self.samplers)
+        self.rollout.play(self.batch, *players)
+        seen = improve(self.network, self.optimizer, self.rollout, imitation, arguments)
         self.update += 1
         self.seconds += time.perf_counter() - begin
         lengths = self.rollout.lengths
@@ -399,12 +552,12 @@ class Training:
             "length": round(float(np.mean(lengths)), 1) if lengths else "",
         }
 
-    def evaluate(self, opponent: str) -> dict[str, Any]:
+    def evaluate(self, opponent: str, games: int) -> dict[str, Any]:
         """Games against an opponent, the same deals at every evaluation, all seats in turn; the log's line."""
         played = arena.tournament(
             self.arguments.game,
             [PolicyAgent(self.network, self.arguments.temperature), opponent],
-            self.arguments.eval_games,
+            games,
             seed=self.arguments.seed + 2**32,  # other deals than the training's first
             options=self.batch.options,
             ratings=False,
@@ -437,7 +590,6 @@ class Training:
             self.load()
         progress_log = Log(self.folder / "progress.csv", self.update)
         evaluation_log = Log(self.folder / "evaluation.csv", self.update)
-        board = tensorboard(self.folder, self.update)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -450,20 +602,15 @@ class Training:
             while self.update < self.updates:
                 row = self.learn()
                 progress_log.write(row)
-                if board:
-                    for name, number in row.items():
-                        if number != "":
-                            board.add_scalar(f"training/{name}", number, row["steps"])
                 speed = row["steps"] / max(self.seconds, 1e-9)
                 state = f"{row['steps']:,} steps, {speed:,.0f}/s, entropy {row['entropy']:.2f}"
                 bar.update(task, completed=self.update, state=state)
                 last = self.update == self.updates
                 if last or self.update % arguments.evaluate_every == 0:
+                    games = arguments.final_games if last else arguments.eval_games
                     for opponent in arguments.opponents:
-                        result = self.evaluate(opponent)
+                        result = self.evaluate(opponent, games)
                         evaluation_log.write(result)
-                        if board:
-                            board.add_scalar(f"score/{opponent}", result["score"], row["steps"])
                         bar.console.print(
                             f"{result['steps']:>9,} steps, {self.seconds:5.0f} s: {result['score']:6.1%} against "
                             f"{opponent} ({result['low']:.1%} to {result['high']:.1%}: +{result['wins']} "
@@ -472,17 +619,6 @@ class Training:
                         )
                 if last or self.update % arguments.checkpoint_every == 0:
                     self.save()
-        if board:
-            board.close()
-
-
-def tensorboard(folder: Path, update: int) -> Any:
-    """TensorBoard's writer, or None where it is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder), purge_step=update + 1)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -496,11 +632,15 @@ def read_arguments() -> argparse.Namespace:
     add("--games", type=int, default=256, help="games played at once")
     add("--plies", type=int, default=64, help="plies of each game between updates")
     add("--epochs", type=int, default=3)
-    add("--minibatch", type=int, default=1024)
+    add("--minibatch", type=int, default=512)
     add("--learning-rate", type=float, default=1e-3, help="falls to 0 over the run")
     add("--entropy", type=float, default=0.003, help="weight of the bonus for undecided play")
     add("--width", type=int, default=256, help="of the network's two layers")
-    add("--past", type=float, default=0.25, help="share of the games against a past self")
+    add("--reach", type=int, default=2, help="how far it looks around an action's squares")
+    add("--local", type=int, default=64, help="numbers that it makes of that")
+    add("--past", type=float, default=0.1, help="share of the games against a past self")
+    add("--greedy", type=float, default=0.4, help="share of the games against the greedy agent")
+    add("--imitation", type=float, default=1.0, help="weight of imitating it, at the beginning")
     add("--past-every", type=int, default=10, help="updates from one past self to the next")
     add(
         "--opponents",
@@ -508,7 +648,8 @@ def read_arguments() -> argparse.Namespace:
         default=["random", "greedy", "mcts:50"],
         help="to evaluate against",
     )
-    add("--eval-games", type=int, default=100)
+    add("--eval-games", type=int, default=100, help="games an evaluation and opponent")
+    add("--final-games", type=int, default=400, help="games of the last evaluation")
     add("--temperature", type=float, default=0.25, help="of the policy in evaluations")
     add("--evaluate-every", type=int, default=20, help="updates")
     add("--checkpoint-every", type=int, default=10, help="updates")
@@ -528,9 +669,12 @@ def read_arguments() -> argparse.Namespace:
     del arguments.option
     arguments.options = options
     for name, value in vars(arguments).items():
-        number = isinstance(value, int | float) and name not in ("seed", "entropy", "past")
-        if number and not isinstance(value, bool) and value <= 0:
-            parser.error(f"--{name.replace('_', '-')} is more than 0, not {value}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or name == "seed":
+            continue
+        if value < 0 or (value == 0 and name not in ("entropy", "past", "greedy", "imitation")):
+            parser.error(f"--{name.replace('_', '-')} is too small: {value}")
+    if arguments.past + arguments.greedy > 1:
+        parser.error("--past and --greedy are shares of the games: more than 1 together")
     for opponent in arguments.opponents:
         make_agent(opponent)  # ValueError now, not at the first evaluation
     arguments.folder = arguments.folder or f"runs/{arguments.game}"

@@ -9,6 +9,7 @@ import pytest
 
 import tabletop_envs
 from tabletop_envs import registry
+from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.envs import batch as batch_module
 from tests.games import each_case, each_game, legal_actions, over, raw_env
 
@@ -378,3 +379,22 @@ def test_unpacking_what_is_not_packed_is_refused(name):
         packed.unpack_observation(packed.observation[:, 1:])
     with pytest.raises(ValueError, match="uint8"):
         packed.unpack_mask(packed.action_mask.astype(int))
+
+
+@each_case
+def test_game_agents_play_in_a_batch(name, options):
+    """`states` and `legal_sets` are what a game agent needs: it chooses what it chooses in the single environments."""
+    batch = make(name, 4, seed=7, **options)
+    lanes, actions = np.arange(4), np.zeros(4, np.int64)
+    samplers = np.arange(4, dtype=np.uint64)
+    greedy = GreedyAgent()
+    for _ in range(6):
+        single = []
+        for lane in range(4):
+            states, legal = batch.to_aec(lane).lane()
+            chosen, sampler = np.zeros(1, np.int64), samplers[lane : lane + 1].copy()
+            greedy.choose_lanes(batch.game, states, legal, sampler, lanes[:1], chosen)
+            single.append(int(chosen[0]))
+        greedy.choose_lanes(batch.game, batch.states, batch.legal_sets, samplers, lanes, actions)
+        assert actions.tolist() == single
+        batch.step(actions)

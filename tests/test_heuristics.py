@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from benchmarks import connect_four
-from tabletop_envs import kernels
+from tabletop_envs import kernels, make_batch
 from tabletop_envs.agents import heuristics
 from tests.games import STRATEGIES, each_case, each_game, over, play, raw_env
 
@@ -48,6 +48,16 @@ def test_values_are_expected_rewards(name: str, data: st.DataObject) -> None:
     assert all(-1 <= value <= 1 for value in values)
     assert abs(sum(values)) < 1e-9
     assert compiled_values(env) == values
+
+
+@each_case
+def test_a_batch_is_valued_as_its_games_are_one_by_one(name: str, options: dict[str, Any]) -> None:
+    batch = make_batch(name, 5, seed=3, **options)
+    batch.rollout(40)
+    values = heuristics.values(batch.game, batch.states)
+    assert values.shape == (5, batch.num_players)
+    for lane, row in enumerate(values):
+        assert row.tolist() == heuristics.value(batch.to_aec(lane))
 
 
 @each_case

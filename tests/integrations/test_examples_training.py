@@ -61,7 +61,7 @@ def test_self_play_runs_and_writes_its_logs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     options = () if name == "kirche" else ("--option", "num_players=3")
-    words = (name, *TINY, *options, "--option", "max_plies=20", "--eval-games", "3")
+    words = (name, *TINY, *options, "--option", "max_plies=20", "--final-games", "3")
     with guarded() as guard:
         run = training(example, monkeypatch, tmp_path, *words, "--opponents", "random", "mcts:2")
         run.run()
@@ -87,7 +87,17 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ("kirche", *TINY, "--steps", "192", "--checkpoint-every", "2", "--past-every", "2")
-    words = (*words, "--opponents", "random", "--eval-games", "4", "--evaluate-every", "3")
+    words = (
+        *words,
+        "--opponents",
+        "random",
+        "--eval-games",
+        "4",
+        "--final-games",
+        "6",
+        "--evaluate-every",
+        "3",
+    )
     undisturbed = training(example, monkeypatch, tmp_path / "one", *words)
     undisturbed.run()
     interrupted = training(example, monkeypatch, tmp_path / "two", *words)
@@ -151,9 +161,11 @@ def test_impossible_options_are_named(
         (("--option", "houses=3"), "houses"),
         (("--option", "num_houses"), "NAME=VALUE"),
         (("--option", "num_houses=x"), "NAME=VALUE"),
-        (("--games", "0"), "--games is more than 0"),
-        (("--eval-games", "-1"), "--eval-games is more than 0"),
-        (("--temperature", "0"), "--temperature is more than 0"),
+        (("--games", "0"), "--games is too small: 0"),
+        (("--eval-games", "-1"), "--eval-games is too small: -1"),
+        (("--temperature", "0"), "--temperature is too small: 0"),
+        (("--imitation", "-0.5"), "--imitation is too small: -0.5"),
+        (("--past", "0.6", "--greedy", "0.5"), "more than 1 together"),
         (("--opponents", "nobody"), "there is no agent 'nobody'"),
     ):
         with pytest.raises((SystemExit, ValueError, TypeError)) as error:
@@ -221,12 +233,13 @@ def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) ->
                 assert advantages[ply, game] == pytest.approx(expected[ply, game], abs=1e-5)
 
 
-def test_past_selves_choose_for_the_other_seats_only(
+def test_each_seat_is_played_by_its_own_player(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words = ("tuerme", *TINY, "--past", "0.5", "--option", "num_players=3")
+    words = ("tuerme", *TINY, "--past", "0.25", "--greedy", "0.5", "--option", "num_players=3")
     run = training(example, monkeypatch, tmp_path, *words)
-    assert run.seats.tolist() == [0, 1, -1, -1]
+    assert run.seats.tolist() == [0, 1, 2, -1]
+    assert run.greedy.tolist() == [True, True, False, False]
     asked: dict[str, int] = {}
 
     def counting(name: str, network: Any) -> Any:
@@ -236,28 +249,150 @@ def test_past_selves_choose_for_the_other_seats_only(
 
         return choose
 
-    run.rollout.play(run.batch, counting("own", run.network), counting("past", run.past), run.seats)
-    own, player = run.rollout.own, run.rollout.player
-    assert own[:, 2:].all()
-    for lane in (0, 1):
-        np.testing.assert_array_equal(own[:, lane], player[:, lane] == lane)
-    assert asked == {"own": own.sum(), "past": (~own).sum()}
+    played = []
+    step = run.batch.step
+    run.batch.step = lambda actions: (played.append(actions.copy()), step(actions))
+    own, past = counting("own", run.network), counting("past", run.past)
+    run.rollout.play(run.batch, own, past, run.seats, run.greedy, run.samplers)
+    rollout = run.rollout
+    assert rollout.own[:, 3].all()
+    for lane in (0, 1, 2):
+        np.testing.assert_array_equal(rollout.own[:, lane], rollout.player[:, lane] == lane)
+    assert asked == {"own": rollout.own.sum(), "past": (~rollout.own[:, 2]).sum()}
+    model = rollout.model.numpy()
+    np.testing.assert_array_equal(
+        np.array(played)[:, :2][~rollout.own[:, :2]], model[:, :2][~rollout.own[:, :2]]
+    )
+    # What the greedy agent would play is legal, and the heuristic is asked from the view of the player in turn.
+    assert rollout.mask.gather(-1, rollout.model[..., None]).all()
+    batch = example.make_batch("tuerme", 4, seed=run.arguments.seed, num_players=3)
+    for ply, actions in enumerate(played):
+        values = example.heuristics.values(batch.game, batch.states)
+        expected = values[np.arange(4), batch.current_player]
+        assert rollout.guess[ply].numpy() == pytest.approx(expected)
+        batch.step(actions)
 
 
-def test_illegal_actions_have_no_probability(example: ModuleType) -> None:
+def test_imitation_alone_makes_the_greedy_agents_actions_likely(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("kirche", *TINY, "--imitation", "1000", "--epochs", "20")
+    run = training(example, monkeypatch, tmp_path, *words)
+    before = run.learn()["likeness"]
+    players = (run.network, run.past, run.seats, run.greedy, run.samplers)
+    seen = example.improve(run.network, run.optimizer, run.rollout, 1000.0, run.arguments)
+    assert seen["likeness"] > before + 0.2
+    run.rollout.play(run.batch, *players)
+
+
+def test_illegal_actions_have_no_probability(
+    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     mask = torch.tensor([[False, True, False, True], [True, True, True, False]])
     assert example.legal_actions(mask).tolist() == [[1, 3, -1], [0, 1, 2]]
-    game: Any = SimpleNamespace(
-        bounds=lambda: (np.zeros(3, np.int8), np.array([1, 7, 0], np.int8)),
-        observation={},
-        kernel=SimpleNamespace(num_actions=4),
-    )
-    network = example.Network(game, 8)
-    log_probs, values = network(torch.ones(2, 3, dtype=torch.int8), example.legal_actions(mask))
+    run = training(example, monkeypatch, tmp_path, "kirche", *TINY)
+    legal = example.legal_actions(torch.from_numpy(run.batch.action_mask))
+    legal = torch.cat([legal, torch.full((len(legal), 2), -1)], 1)
+    log_probs, more = run.network(torch.from_numpy(run.batch.observation), legal)
     probabilities = log_probs.exp()
-    assert probabilities[0, 2] == 0
-    assert torch.allclose(probabilities.sum(-1), torch.ones(2))
-    assert values.shape == (2,)
+    assert (probabilities[legal < 0] == 0).all()
+    assert (probabilities[legal >= 0] > 0).all()
+    assert torch.allclose(probabilities.sum(-1), torch.ones(len(legal)))
+    assert more.shape == (len(legal),)
+
+
+@each_game
+def test_the_policy_looks_around_squares(name: str, example: ModuleType) -> None:
+    game = example.registry.get_game(name)
+    look = example.Look(game, 2, 8)
+    numbers = np.append(np.arange(game.kernel.observation_size), [-1, -2])
+    parts = game.split_observation(numbers[:-2]).values()
+    planes = [part for part in parts if part.ndim == 3]
+    boards = np.concatenate([*planes, np.full((1, *planes[0].shape[1:]), -2)])
+    rows, columns = boards.shape[1:]
+    for square in (0, columns - 1, rows * columns // 2 + 3, rows * columns - 1):
+        seen = numbers[look.patches[square].numpy()].reshape(-1, 5, 5)
+        for down, right in np.ndindex(5, 5):
+            row, column = square // columns + down - 2, square % columns + right - 2
+            inside = 0 <= row < rows and 0 <= column < columns
+            expected = boards[:, row, column] if inside else np.full(len(boards), -1)
+            np.testing.assert_array_equal(seen[:, down, right], expected)
+
+
+@each_game
+def test_only_what_is_around_a_square_moves_what_is_seen_of_it(
+    name: str, example: ModuleType
+) -> None:
+    game = example.registry.get_game(name)
+    look = example.Look(game, 1, 8)
+    observation = torch.zeros((1, game.kernel.observation_size), dtype=torch.int8)
+    planes = example.observation_planes(game)
+    rows, columns = planes[0].shape
+    square = 2 * columns + 2
+    at = (torch.tensor([0]), torch.tensor([square]))
+    empty = look(observation, *at)
+    _, high = game.bounds()
+    for plane in (planes[0], planes[-1]):
+        for row, column in np.ndindex(rows, columns):
+            observation[0, plane[row, column]] = high[plane[row, column]]
+            near = max(abs(row - 2), abs(column - 2)) <= 1
+            assert torch.equal(look(observation, *at), empty) != near
+            observation[0, plane[row, column]] = 0
+    # Graded planes (heights, values) are seen number by number, and besides as they are.
+    for place, most in look.graded:
+        number = int(planes[place][2, 2])
+        assert most == high[number] > 1
+        seen = []
+        for grade in range(most + 1):
+            observation[0, number] = grade
+            seen.append(look(observation, *at))
+        steps = torch.stack(seen).diff(dim=0)
+        assert not torch.allclose(steps[0], steps[1], atol=1e-6)
+        observation[0, number] = 0
+    # The same squares of several rows keep their order.
+    both = torch.cat([observation, observation])
+    both[1, planes[0][2, 2]] = 1
+    where = torch.tensor([square, 0, square])
+    one = look(both, torch.tensor([1, 0, 0]), where)
+    assert torch.allclose(one[2], empty[0], atol=1e-6)
+    assert not torch.allclose(one[0], empty[0], atol=1e-6)
+
+
+def taken(snapshot: dict[str, Any]) -> set[int]:
+    """The squares on which pieces of kirche, or stacks of tuerme, stand."""
+    if snapshot["game"] == "tuerme":
+        return {stack["square"] for stack in snapshot["stacks"]}
+    return {piece["square"] for pieces in snapshot["pieces"] for piece in pieces}
+
+
+@pytest.mark.parametrize("name", ["kirche", "tuerme"])
+def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
+    game = example.registry.get_game(name)
+    squares = example.observation_planes(game)[0].size
+    batch = example.make_batch(name, 16, seed=4)
+    moves = 0
+    for _ in range(60):
+        actions = batch.sample_actions().copy()
+        starts = actions % squares
+        leads = example.targets(
+            game,
+            torch.from_numpy(batch.observation),
+            torch.arange(16),
+            torch.from_numpy(actions),
+            torch.from_numpy(starts),
+        ).numpy()
+        before = [batch.to_aec(lane).snapshot() for lane in range(16)]
+        batch.step(actions)
+        for lane in np.flatnonzero(~(batch.terminated | batch.truncated)):
+            if before[lane].get("phase", "moves") != "moves" or actions[lane] == 22 * 112:
+                continue
+            now, then = taken(batch.to_aec(int(lane)).snapshot()), taken(before[lane])
+            start, lead = starts[lane], leads[lane]
+            assert start in then
+            assert (lead in now) and (start == lead or start not in now)
+            assert then - {start, lead} == now - {start, lead}
+            moves += 1
+    assert moves > 100
 
 
 def run_command(name: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:

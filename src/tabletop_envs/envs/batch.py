@@ -18,6 +18,8 @@ from tabletop_envs.kernels import engine
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
 
+__all__ = ["BatchEnv", "RolloutCounts"]
+
 # Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
 # worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
 # meeples. Smaller batches stay in the calling thread.
@@ -84,9 +86,11 @@ class BatchEnv:
     """`num_envs` games of one kind, stepped together. Made by `tabletop_envs.make_batch`.
 
     Lane `i` of a batch with the seed `s` plays what the AEC environment plays after `reset(seed=s + i)`, and
-    its following games are those of further `reset()`s. Results depend neither on the batch's size nor on threads.
+    its following games are those of further calls of `reset()`. Results depend neither on the batch's size nor on threads.
 
-    Attributes (the arrays are written in place by `reset`, `step` and `rollout`; N lanes, P players):
+    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P players.
+
+    Attributes:
         observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts); with `packed=True`
             `uint8 (N, B)` (`unpack_observation`).
         action_mask: `bool (N, n)`, the legal actions of the player in turn; with `packed=True` `uint8 (N, ceil(n / 8))`
@@ -310,6 +314,11 @@ class BatchEnv:
     def states(self) -> State:
         """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
         return self._states
+
+    @property
+    def legal_sets(self) -> npt.NDArray[np.uint64]:
+        """The sets of legal actions as the engine keeps them, a row a lane: for game agents, not to be written to."""
+        return self._legal
 
     def to_aec(self, lane: int) -> TabletopEnv:
         """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""

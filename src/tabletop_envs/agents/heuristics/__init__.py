@@ -24,7 +24,18 @@ from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.envs.game import Game, State
+
+__all__ = [
+    "evaluate",
+    "has_heuristic",
+    "is_settled",
+    "load",
+    "register_heuristic",
+    "value",
+    "values",
+    "workspace",
+]
 
 # The record types that have a heuristic, each with the file that holds it.
 _REGISTERED: dict[Any, str] = {}
@@ -131,8 +142,27 @@ def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
 
 
 @entry
-def _evaluate_one(states: Any, work: Any) -> None:
-    evaluate(states[0], work[0].values)
+def _evaluate_lanes(states: Any, work: Any, values: Any) -> None:
+    for lane in range(len(states)):
+        evaluate(states[lane], work[0].values)
+        for player in range(values.shape[1]):
+            values[lane, player] = work[0].values[player]
+
+
+def values(game: Game, states: State) -> npt.NDArray[np.float64]:
+    """The estimates of `evaluate` for many games at once, those of a batch (`batch.states`) say.
+
+    Args:
+        game: The game, as `registry.get_game` or `batch.game` gives it.
+        states: One record a lane, all with the same number of players; not changed.
+
+    Returns:
+        `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
+    """
+    load(game)
+    estimates = np.zeros((len(states), int(states["num_players"][0])))
+    _evaluate_lanes(states, workspace(game.kernel), estimates)
+    return estimates
 
 
 def value(env: TabletopEnv) -> list[float]:
@@ -144,8 +174,4 @@ def value(env: TabletopEnv) -> list[float]:
     states, legal = env.unwrapped.lane()
     if not legal.any():
         return [float(reward) for reward in env.unwrapped.snapshot()["outcome"]["rewards"]]
-    load(game)
-    work = workspace(game.kernel)
-    _evaluate_one(states, work)
-    players: int = len(env.unwrapped.possible_agents)
-    return [float(number) for number in work[0]["values"][:players]]
+    return [float(number) for number in values(game, states)[0]]
