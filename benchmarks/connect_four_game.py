@@ -1,4 +1,4 @@
-"""What the batch engine must know of connect four beside its kernel, and batches of it.
+"""What batches and environments must know of connect four beside its kernel (docs/add-a-game.md explains it), and batches of it.
 
 >>> from benchmarks.connect_four_game import make_batch
 >>> batch = make_batch(1024, seed=1)
@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from benchmarks import connect_four as rules
 from tabletop_envs.envs.batch import BatchEnv
+from tabletop_envs.envs.checks import require, require_int, require_list
 from tabletop_envs.envs.game import Game, Part, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
 
 
 class ConnectFour(Game):
-    """Connect four, described for the batch engine; its positions are read, not restored."""
+    """Connect four."""
 
     name = "connect_four"
     kernel = rules.KERNEL
@@ -39,8 +42,33 @@ class ConnectFour(Game):
         }
 
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
-        """NotImplementedError: the benchmarks have no use for restored positions."""
-        raise NotImplementedError("positions of connect_four are not restored")
+        """Write the stones, and the score of who has a line, into a state."""
+        ply = int(state["ply"])
+        taken: set[int] = set()
+        for player, squares in enumerate(require_list(snapshot["stones"], "stones", 2)):
+            count = (ply + 1 - player) // 2
+            for square in require_list(squares, f"stones of player {player}", count):
+                require_int(square, "a stone's square", 0, rules.SQUARES - 1)
+                require(square not in taken, f"two stones lie on square {square}")
+                taken.add(square)
+                state["stones"][player] |= np.uint64(1 << square)
+        for square in taken:
+            below = square + rules.COLUMNS
+            require(
+                below >= rules.SQUARES or below in taken,
+                f"the stone on square {square} has nothing below it (C2)",
+            )
+        mover = ply % 2
+        require(state["to_move"] in (mover, -1), f"to_move is not {mover} at ply {ply} (C2)")
+        state["to_move"] = mover
+        last = 1 - mover
+        require(
+            not rules.has_line(state["stones"][mover]),
+            f"player {mover} has a line, but the other player moved last (C3)",
+        )
+        won = bool(rules.has_line(state["stones"][last]))
+        state["scores"][last] = won
+        return won or ply == rules.SQUARES
 
     def action_to_str(self, state: Any, action: int) -> str:
         """The column, counted from 1 as players do."""

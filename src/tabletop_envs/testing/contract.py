@@ -1,0 +1,91 @@
+"""What the checks have in common: the error that names a broken promise, and the game in which it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from tabletop_envs.envs.game import Game
+
+OptionCases = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+
+class ContractError(AssertionError):
+    """A promise that a kernel or an environment breaks.
+
+    Attributes:
+        promise: What should hold, in words, beginning with the function or attribute that breaks it.
+        found: What was found instead.
+        where: The game, its options and seed, and the actions before.
+    """
+
+    def __init__(self, promise: str, found: str, where: str) -> None:
+        super().__init__(f"{promise}\n  found: {found}\n  in:    {where}")
+        self.promise, self.found, self.where = promise, found, where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.promise, self.found, self.where)
+
+
+@dataclass
+class Played:
+    """A game that a check plays: what it takes to see a failure again.
+
+    Attributes:
+        name: The game.
+        options: Its options.
+        seed: Its seed, from which the checks' random actions come, too.
+        actions: The actions so far.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    seed: int
+    actions: list[int] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        last = ", ".join(map(str, self.actions[-12:]))
+        actions = f"[{'… ' if len(self.actions) > 12 else ''}{last}]"
+        return (
+            f"{self.name}, options={dict(self.options)}, seed={self.seed}, "
+            f"at ply {len(self.actions)}, after the actions {actions}"
+        )
+
+    def fail(self, promise: str, found: object) -> NoReturn:
+        """ContractError."""
+        raise ContractError(promise, str(found), str(self))
+
+    def require(self, holds: bool, promise: str, found: object) -> None:
+        """ContractError unless the promise holds."""
+        if not holds:
+            self.fail(promise, found)
+
+
+def option_cases(game: Game) -> list[dict[str, Any]]:
+    """Options that reach every end of every option: none given, then each option's lowest and highest value alone.
+
+    The highest `max_plies` is left out: it changes nothing but the time that games take.
+    """
+    cases: list[dict[str, Any]] = [{}]
+    for option in game.options:
+        truth = isinstance(option.default, bool)
+        ends: Sequence[int | bool] = (
+            (False, True) if truth else sorted({option.minimum, option.maximum})
+        )
+        for value in ends:
+            if value != option.default and (option.name != "max_plies" or value == option.minimum):
+                cases.append({option.name: value})
+    return cases
+
+
+def chosen_cases(game: Game, options: OptionCases) -> list[dict[str, Any]]:
+    """The options to check: those given (one dict or several), or `option_cases`."""
+    if options is None:
+        return option_cases(game)
+    given = [options] if isinstance(options, Mapping) else list(options)
+    if not given:
+        raise ValueError("options is empty: give one dict of options, several, or None")
+    for case in given:
+        game.parse_options(case)
+    return [dict(case) for case in given]

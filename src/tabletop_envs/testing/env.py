@@ -1,0 +1,114 @@
+"""`check_env`: whether an environment, and the game behind it, keep the promises of the library's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Game, require_count
+from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
+from tabletop_envs.testing.env_copies import check_copies, check_refusals
+from tabletop_envs.testing.env_games import GameWalk, check_losing, check_truncation
+from tabletop_envs.testing.env_stacks import check_batch, check_gymnasium, check_pettingzoo
+
+MakeEnv = Callable[..., TabletopEnv]
+
+
+def check_env(
+    env: Game | TabletopEnv | MakeEnv,
+    *,
+    options: OptionCases = None,
+    games: int = 2,
+    seed: int = 0,
+) -> None:
+    """Play random games in a game's environments and check what they promise: to PettingZoo, Gymnasium, search and storage.
+
+    - PettingZoo's `api_test`, `seed_test`, `parallel_api_test` and `parallel_seed_test` and Gymnasium's `check_env` pass, without warnings
+      of consequence, with the mask in observations and in infos.
+    - At every ply: observations and states lie in their spaces, in fresh arrays; masks are all zeros for idle agents and all ones once the
+      game is over; infos have the same numeric keys; rewards come at the end and have the sum zero; legal actions have different
+      names that lead back to them; the text is drawn for every viewer and tells nothing that is hidden from him.
+    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` truncates; options are taken and checked.
+    - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError and change nothing; clones, deep
+      copies, pickles and restored games are independent and play on identically.
+    - A batch plays, lane for lane and action for action, what the environment plays; packed rows unpack to the plain ones.
+
+    Args:
+        env: A function that makes the environment and takes its arguments and options (`env`, `raw_env`), an environment, or a game.
+        options: The options to check with: one dict, several, or None: `option_cases`.
+        games: How many games are walked through with each of the options: those of the seeds `seed`, `seed + 1`, ….
+        seed: The first game's seed.
+
+    Raises:
+        ContractError: An AssertionError that names the promise, what was found, and the game in which it was.
+        TypeError, ValueError: For impossible arguments.
+    """
+    require_count("games", games, 2**31)
+    make = _maker(env)
+    made = make()
+    game = made.game
+    # What the given environment was made with, or the constructor's own defaults, goes for all cases.
+    cases = [{**made.options, **case} for case in chosen_cases(game, options)]
+    check_options(make, game)
+    for number, case in enumerate(cases):
+        lengths = [GameWalk(make, game, case, seed + walk).run() for walk in range(games)]
+        check_copies(make, game, case, seed, lengths[0])
+        check_refusals(make, game, case, seed, lengths[0] // 2)
+        check_losing(make, game, case, seed)
+        check_truncation(make, game, case, seed)
+        check_pettingzoo(make, game, case)
+        check_gymnasium(game, case)
+        check_batch(make, game, case, seed, packed=number == 0)
+
+
+def check_options(make: MakeEnv, game: Game) -> None:
+    """Check that the constructor hands options on, and that unknown and impossible ones are refused by name."""
+    played = Played(game.name, {}, 0)
+    for option in game.options:
+        truth = isinstance(option.default, bool)
+        value: int | bool = not option.default if truth else option.maximum
+        taken = make(**{option.name: value}).options
+        played.require(
+            taken.get(option.name) == value,
+            f"options: the constructor hands {option.name} on to the environment",
+            f"{option.name}={value!r} is given, the environment has {taken}",
+        )
+    impossible: list[tuple[str, Any]] = [("no_such_option", 1)]
+    for option in game.options:
+        truth = isinstance(option.default, bool)
+        outside = () if truth else (option.minimum - 1, option.maximum + 1)
+        impossible += [(option.name, value) for value in ("many", None, 0.5, *outside)]
+    for name, value in impossible:
+        found = "it is taken"
+        try:
+            make(**{name: value})
+        except (TypeError, ValueError) as error:
+            if name in str(error):
+                continue
+            found = f"{type(error).__name__}: {error}"
+        played.fail(
+            f"options: {name}={value!r} raises TypeError or ValueError that names the option", found
+        )
+
+
+def _maker(env: Game | TabletopEnv | MakeEnv) -> MakeEnv:
+    """A function that makes environments like the given one, with the arguments that all games share as the checks want them."""
+    if isinstance(env, Game):
+        make = partial(TabletopEnv, env)
+    elif isinstance(env, TabletopEnv):
+        given: dict[str, Any] = env.options
+        make = partial(type(env), env.game, **given)
+    elif callable(env):
+        make = partial(env)
+    else:
+        raise TypeError(f"env={env!r} is neither a game, nor an environment, nor makes one")
+    made = make()
+    if not isinstance(made, TabletopEnv):
+        raise TypeError(
+            f"env makes {type(made).__name__}, not a TabletopEnv: wrappers are not checked"
+        )
+    return partial(
+        make, mask_in="observation", obs_key="observation", on_illegal="raise", render_mode=None
+    )

@@ -1,0 +1,295 @@
+"""Walks through games in an AEC environment: what it shows and says at every ply, at illegal actions and at the end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Game
+from tabletop_envs.testing.contract import Played
+
+MakeEnv = Callable[..., TabletopEnv]
+# Illegal actions tried in a position, and games played to find one at all.
+ILLEGAL, GAMES = 2, 10
+
+
+def is_over(env: TabletopEnv) -> bool:
+    """Whether the game has ended."""
+    return any(env.terminations.values()) or any(env.truncations.values())
+
+
+def legal_actions(env: TabletopEnv) -> list[int]:
+    """The legal actions of the agent in turn, ascending."""
+    return [int(action) for action in np.flatnonzero(env.action_mask())]
+
+
+def play_on(env: TabletopEnv, played: Played, chance: random.Random, plies: int) -> None:
+    """Play so many random actions, or to the end."""
+    for _ in range(plies):
+        if is_over(env):
+            return
+        action = chance.choice(legal_actions(env))
+        env.step(action)
+        played.actions.append(action)
+
+
+class GameWalk:
+    """One random game, looked at from all sides at every ply."""
+
+    def __init__(self, make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> None:
+        self.game = game
+        self.played = Played(game.name, options, seed)
+        self.env = make(on_illegal="raise", render_mode="ansi", **options)
+        self.other = make(on_illegal="raise", mask_in="info", **options)
+        self.agents = self.env.possible_agents
+        self.chance = random.Random(seed)
+
+    def run(self) -> int:
+        """Play the game to its end; returns how many actions it took."""
+        env, require, seed = self.env, self.played.require, self.played.seed
+        for one in (env, self.other):
+            one.reset(seed=seed)
+        first = env.snapshot()
+        while not is_over(env):
+            self.check_position()
+            require(
+                env.agents == self.agents, "agents: all of them while the game runs", env.agents
+            )
+            require(
+                set(env.rewards.values()) == {0.0} == set(env._cumulative_rewards.values()),
+                "rewards: zero before the end",
+                env.rewards,
+            )
+            legal = legal_actions(env)
+            names = self.check_names(legal)
+            self.check_illegal()
+            action = self.chance.choice(legal)
+            env.step(env.str_to_action(names[action]))
+            self.other.step(action)
+            self.played.actions.append(action)
+        self.check_position()
+        self.check_end()
+        env.reset(seed=seed)
+        require(env.snapshot() == first, "reset: the same seed starts the same game", "another")
+        return len(self.played.actions)
+
+    def check_position(self) -> None:
+        """Check what the environment shows, to everybody."""
+        env, require = self.env, self.played.require
+        over = is_over(env)
+        for agent in self.agents:
+            shown = env.observe(agent)
+            require(
+                env.observation_space(agent).contains(shown),
+                "observe: what an agent sees lies in its observation space",
+                f"the observation of {agent} does not ({self._outside(shown['observation'])})",
+            )
+            mask = shown["action_mask"]
+            acts = agent == env.agent_selection and not over
+            right = mask.all() if over else (mask.any() if acts else not mask.any())
+            require(
+                bool(right),
+                "action_mask: legal actions for the agent in turn, zeros for the others, ones once the game is over",
+                f"{int(mask.sum())} ones for {agent}, the agent in turn is {env.agent_selection}, over: {over}",
+            )
+            other = self.other.observe(agent)
+            require(
+                np.array_equal(other, shown["observation"])
+                and np.array_equal(self.other.infos[agent]["action_mask"], mask),
+                'mask_in="info": the same observation and mask as with mask_in="observation"',
+                f"another one for {agent}",
+            )
+            kept = shown["observation"].copy()
+            shown["observation"][:] += 1
+            again = env.observe(agent)["observation"]
+            require(np.array_equal(again, kept), "observe: fresh arrays at every call", agent)
+            info = env.infos[agent]
+            require(
+                set(info) == {"score", "ply"} and all(type(n) is int for n in info.values()),
+                "infos: the numbers score and ply, at every ply",
+                info,
+            )
+        require(
+            env.infos[self.agents[0]]["ply"] == len(self.played.actions),
+            "infos: ply counts the actions",
+            env.infos[self.agents[0]]["ply"],
+        )
+        require(
+            env.state_space.contains(env.state()), "state: it lies in state_space", "it does not"
+        )
+        self.check_text()
+
+    def _outside(self, observation: Any) -> str:
+        low, high = self.game.bounds()
+        outside = np.flatnonzero((observation < low) | (observation > high))
+        if not outside.size:
+            return "its shape or dtype is wrong"
+        entry = int(outside[0])
+        part = next(n for n, p in self.game.observation.items() if entry < p.slice.stop)
+        return (
+            f"entry {entry}, part {part}, is {observation[entry]}, not {low[entry]} … {high[entry]}"
+        )
+
+    def check_text(self) -> None:
+        """Check the drawing for the terminal."""
+        env, require = self.env, self.played.require
+        for viewer in (None, *self.agents):
+            for colour in (False, True):
+                text = env.render(viewer=viewer, colour=colour)
+                require(
+                    isinstance(text, str) and bool(text.strip()),
+                    "text: a drawing of the position, for every viewer",
+                    f"{text!r} for {viewer}",
+                )
+                require(
+                    colour or "\x1b" not in str(text),
+                    "text: no colours unless they are asked for",
+                    "there are escape sequences",
+                )
+        if self.game.has_chance:
+            for agent in self.agents:
+                guess = env.clone(hide_from=agent, rng=self.chance.getrandbits(64))
+                require(
+                    guess.render(viewer=agent) == env.render(viewer=agent),
+                    "text: a viewer is not shown what is hidden from him",
+                    f"what {agent} is shown changes when all that he cannot see is dealt anew",
+                )
+
+    def check_names(self, legal: list[int]) -> dict[int, str]:
+        """Check that names of legal actions are readable, different and lead back; by action."""
+        env, require = self.env, self.played.require
+        names = {action: env.action_to_str(action) for action in legal}
+        for action, name in names.items():
+            require(
+                isinstance(name, str) and bool(name.strip()) and name.isprintable(),
+                "action_to_str: a short readable name",
+                f"action {action} is called {name!r}",
+            )
+        owners: dict[str, int] = {}
+        for action, name in names.items():
+            require(
+                name not in owners,
+                "action_to_str: legal actions have different names",
+                f"{owners.get(name)} and {action} are both called {name!r}",
+            )
+            owners[name] = action
+        action = self.chance.choice(legal)
+        require(
+            env.str_to_action(names[action]) == action,
+            "str_to_action: the inverse of action_to_str",
+            f"{names[action]!r} is not {action}",
+        )
+        return names
+
+    def check_illegal(self) -> None:
+        """Check that illegal actions, and what is no action, raise ValueError and change nothing."""
+        env, before = self.env, self.env.snapshot()
+        illegal = np.flatnonzero(env.action_mask() == 0).tolist()
+        tried = self.chance.sample(illegal, min(ILLEGAL, len(illegal)))
+        for action in (*tried, -1, env.num_actions, 1.5, None):
+            found = "nothing is raised"
+            try:
+                env.step(action)
+            except ValueError:
+                found = "the position has changed"
+            except Exception as error:  # Whatever it is, it is not what was promised.
+                found = f"{type(error).__name__}: {error}"
+            self.played.require(
+                found == "the position has changed" and env.snapshot() == before,
+                "step, action_to_str: an illegal action raises ValueError in words and changes nothing",
+                f"{action!r}: {found}",
+            )
+
+    def check_end(self) -> None:
+        """Check flags, rewards and what can still be done once the game is over."""
+        env, require = self.env, self.played.require
+        flags = (*env.terminations.values(), *env.truncations.values())
+        require(
+            len(set(env.terminations.values())) == 1 == len(set(env.truncations.values()))
+            and env.terminations[self.agents[0]] != env.truncations[self.agents[0]]
+            and all(type(flag) is bool for flag in flags),
+            "terminations, truncations: all agents end together, by one of the two",
+            f"{env.terminations}, {env.truncations}",
+        )
+        require(
+            abs(sum(env.rewards.values())) < 1e-9 and env._cumulative_rewards == env.rewards,
+            "rewards: at the end their sum is zero",
+            env.rewards,
+        )
+        outcome = env.snapshot()["outcome"]
+        scores = [env.infos[agent]["score"] for agent in self.agents]
+        require(
+            outcome["scores"] == scores and outcome["rewards"] == list(env.rewards.values()),
+            "snapshot: outcome has the scores and rewards of the end",
+            outcome,
+        )
+        for _ in self.agents:
+            env.step(None)
+        require(
+            env.agents == [], "step: None takes an agent away once the game is over", env.agents
+        )
+
+
+def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> None:
+    """Check that with on_illegal="lose" an illegal action ends the game, to the offender's cost."""
+    env = make(on_illegal="lose", **options)
+    for played in (Played(game.name, options, seed + number) for number in range(GAMES)):
+        env.reset(seed=played.seed)
+        chance = random.Random(played.seed)
+        while env.action_mask().all() and not is_over(env):
+            play_on(env, played, chance, 1)
+        if not is_over(env):
+            break
+    else:
+        return
+    offender, others = env.agent_selection, len(env.possible_agents) - 1
+    illegal = int(env.action_mask().argmin())
+    try:
+        env.step(illegal)
+    except ValueError as error:
+        played.fail('on_illegal="lose": an illegal action raises nothing', error)
+    expected = {agent: -1.0 if agent == offender else 1.0 / others for agent in env.possible_agents}
+    played.require(
+        env.rewards == expected and all(env.terminations.values()),
+        'on_illegal="lose": an illegal action ends the game; −1 for the offender, the rest shared by the others',
+        f"rewards {env.rewards}, terminations {env.terminations}",
+    )
+    again = make(**options)
+    again.restore(env.snapshot())
+    played.require(
+        again.snapshot() == env.snapshot() and again.rewards == env.rewards,
+        "restore: a game lost by an illegal action is restored as such",
+        again.snapshot(),
+    )
+
+
+def check_truncation(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> None:
+    """Check that max_plies ends a game half-way, and that such a game is restored."""
+    whole = Played(game.name, options, seed)
+    env = make(**options)
+    env.reset(seed=seed)
+    play_on(env, whole, random.Random(seed), env.options.get("max_plies", 0))
+    plies = len(whole.actions) // 2
+    if plies < 1:
+        return
+    played = Played(game.name, {**options, "max_plies": plies}, seed, whole.actions[:plies])
+    env = make(**played.options)
+    env.reset(seed=seed)
+    for action in played.actions:
+        env.step(action)
+    played.require(
+        all(env.truncations.values()) and not any(env.terminations.values()),
+        "max_plies: after so many actions the game is truncated, and not terminated",
+        f"truncations {env.truncations}, terminations {env.terminations}",
+    )
+    again = make(**played.options)
+    again.restore(env.snapshot())
+    played.require(
+        again.snapshot() == env.snapshot() and again.truncations == env.truncations,
+        "restore: a truncated game is restored as such",
+        again.snapshot(),
+    )

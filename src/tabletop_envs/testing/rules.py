@@ -1,0 +1,233 @@
+"""A kernel's functions, each compiled by itself and called on guarded memory, so that a fault has a name."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import int64, njit, typeof, uint64
+from numba.core.errors import NumbaError
+
+from tabletop_envs import kernels
+from tabletop_envs.envs.game import State
+from tabletop_envs.kernels import Kernel
+from tabletop_envs.testing.contract import ContractError, Played
+
+# What stands in memory that a function has no business with, before two calls: a result that differs has read it.
+FILLS = (0x00, 0xA5)
+# Bytes before and behind everything that a function writes to.
+GUARD = 4096
+# Floats in compiled code, in LLVM's words.
+_FLOATS = re.compile(r"\b(sitofp|uitofp|fptosi|fptoui|fadd|fsub|fmul|fdiv|fcmp)\b")
+
+Words = npt.NDArray[np.uint64]
+Observation = npt.NDArray[np.int8]
+
+
+def _start(states, words, number, observation, generator):  # type: ignore[no-untyped-def]
+    kernels.start(states[0])
+
+
+def _legal_actions(states, words, number, observation, generator):  # type: ignore[no-untyped-def]
+    kernels.legal_actions(states[0], words)
+
+
+def _step(states, words, number, observation, generator):  # type: ignore[no-untyped-def]
+    kernels.step(states[0], number)
+
+
+def _observe(states, words, number, observation, generator):  # type: ignore[no-untyped-def]
+    kernels.observe(states[0], number, observation)
+
+
+def _deal_hidden(states, words, number, observation, generator):  # type: ignore[no-untyped-def]
+    kernels.deal_hidden(states[0], number, generator)
+
+
+_FUNCTIONS = {
+    "start": _start,
+    "legal_actions": _legal_actions,
+    "step": _step,
+    "observe": _observe,
+    "deal_hidden": _deal_hidden,
+}
+
+
+@functools.cache
+def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., None]:
+    """One of a kernel's functions. Compiled anew in every process: Numba shows only fresh code to the search for floats."""
+    states = np.zeros(1, kernel.state)
+    words, observation = np.zeros(1, np.uint64), np.zeros(1, np.int8)
+    function: Any = njit(_FUNCTIONS[name])
+    where = f"the kernel with {kernel.num_actions} actions"
+    try:
+        function.compile((typeof(states), typeof(words), int64, typeof(observation), uint64))
+    except NumbaError as error:
+        raise ContractError(
+            f"{name}: it is registered (kernels.register) and Numba compiles it",
+            str(error).strip(),
+            where,
+        ) from error
+    if not allow_floats:
+        code = function.inspect_llvm(function.signatures[0])
+        floats = sorted({match.group() for match in _FLOATS.finditer(code)})
+        if floats:
+            raise ContractError(
+                f"{name}: it calculates with whole numbers (signed and unsigned operands mixed give floats in Numba)",
+                f"the compiled code has {', '.join(floats)}",
+                where,
+            )
+    compiled: Callable[..., None] = function
+    return compiled
+
+
+@functools.cache
+def _field_bytes(dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
+    """Which bytes of a record belong to a field: the others are there for alignment and mean nothing."""
+    used = np.zeros(dtype.itemsize, np.bool_)
+    for field in (dtype.fields or {}).values():
+        used[field[1] : field[1] + field[0].itemsize] = True
+    return used
+
+
+def _bytes_of(states: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    return states.view(np.uint8)
+
+
+def differing_fields(one: State, other: State) -> list[str]:
+    """The fields in which two states differ; bytes between fields do not count."""
+    if not ((_bytes_of(one) != _bytes_of(other)) & _field_bytes(one.dtype)).any():
+        return []
+    names = one.dtype.names or ()
+    return [name for name in names if not np.array_equal(one[name], other[name])]
+
+
+class Rules:
+    """The functions of a kernel on states of one record each, without side effects: what they give is new.
+
+    Every call is made twice, on memory that holds different bytes wherever the function is not to look: the results
+    must be the same, and nothing may be written but what the contract says.
+
+    Raises (all methods):
+        ContractError: Where a promise is broken.
+    """
+
+    def __init__(self, kernel: Kernel, played: Played, allow_floats: bool = False) -> None:
+        self.kernel = kernel
+        self.played = played
+        self._allow_floats = allow_floats
+        size = kernel.state.itemsize
+        margin = -(-GUARD // size)
+        # The state, the words and the observation, each with memory around it that must stay as it is.
+        self._memory = np.zeros((2 * margin + 1) * size, np.uint8)
+        self._states = self._memory.view(kernel.state)[margin : margin + 1]
+        self._word_memory = np.zeros(8 * kernel.num_words + 2 * GUARD, np.uint8)
+        self._words = self._word_memory[GUARD:-GUARD].view(np.uint64)
+        self._bytes = np.zeros(kernel.observation_size + 2 * GUARD, np.uint8)
+        self._observation = self._bytes[GUARD:-GUARD].view(np.int8)
+        # By function: what it writes to, in words, the memory and the margin around what it may write.
+        own = ("its own state", self._memory, margin * size)
+        self._guarded = {
+            **dict.fromkeys(("start", "step", "deal_hidden"), (own,)),
+            "legal_actions": (own, ("its words", self._word_memory, GUARD)),
+            "observe": (own, ("its observation", self._bytes, GUARD)),
+        }
+
+    def start(self, state: State, kept: tuple[str, ...]) -> State:
+        """The state after `start`, which may read the fields in `kept` alone."""
+        results = []
+        for fill in FILLS:
+            garbage = np.frombuffer(
+                bytearray([fill]) * self.kernel.state.itemsize, self.kernel.state
+            )
+            for name in kept:
+                garbage[name] = state[name]
+            results.append(self._call("start", garbage, 0, fill=fill))
+        return self._same(
+            "start", "it writes every field but the options, reading them and rng alone", *results
+        )
+
+    def legal_actions(self, state: State) -> Words:
+        """The words that `legal_actions` writes: `uint64[num_words]`."""
+        written = []
+        for fill in FILLS:
+            after = self._call("legal_actions", state, 0, fill=fill)
+            self._unchanged("legal_actions", state, after)
+            written.append(self._words.copy())
+        self.played.require(
+            np.array_equal(written[0], written[1]),
+            f"legal_actions: it writes all {self.kernel.num_words} words, and reads nothing but the state",
+            f"words {np.flatnonzero(written[0] != written[1]).tolist()} depend on what was there before",
+        )
+        return written[0]
+
+    def step(self, state: State, action: int) -> State:
+        """The state after an action."""
+        results = [self._call("step", state, action, fill=fill) for fill in FILLS]
+        return self._same("step", "the same state and action lead to the same state", *results)
+
+    def step_illegally(self, state: State, action: int) -> None:
+        """Play an action that is not legal, which may lead anywhere but out of bounds."""
+        self._call("step", state, action, fill=FILLS[1])
+
+    def observe(self, state: State, player: int) -> Observation:
+        """What `observe` writes: `int8[observation_size]`."""
+        written = []
+        for fill in FILLS:
+            after = self._call("observe", state, player, fill=fill)
+            self._unchanged("observe", state, after)
+            written.append(self._observation.copy())
+        self.played.require(
+            np.array_equal(written[0], written[1]),
+            "observe: it writes every entry, and reads nothing but the state",
+            f"entries {_some(np.flatnonzero(written[0] != written[1]))} depend on what was there before",
+        )
+        return written[0]
+
+    def deal_hidden(self, state: State, player: int, generator: int) -> State:
+        """The state after what `player` cannot see has been dealt anew."""
+        results = [self._call("deal_hidden", state, player, generator, fill=fill) for fill in FILLS]
+        return self._same("deal_hidden", "all its chance comes from the generator", *results)
+
+    def _call(
+        self, name: str, state: State, number: int, generator: int = 0, *, fill: int
+    ) -> State:
+        guarded = self._guarded[name]
+        for _, memory, _ in guarded:
+            memory[:] = fill
+        np.copyto(_bytes_of(self._states), _bytes_of(state), where=_field_bytes(state.dtype))
+        function = _compiled(self.kernel, name, self._allow_floats)
+        function(self._states, self._words, number, self._observation, np.uint64(generator))
+        for what, memory, margin in guarded:
+            guard = bytes([fill]) * margin
+            if memory[:margin].tobytes() != guard or memory[-margin:].tobytes() != guard:
+                self.played.fail(
+                    f"{name}: it writes to nothing but {what}",
+                    "memory before or behind it has changed",
+                )
+        return np.frombuffer(bytearray(self._states.tobytes()), self.kernel.state)
+
+    def _same(self, name: str, promise: str, one: State, other: State) -> State:
+        fields = differing_fields(one, other)
+        self.played.require(
+            not fields,
+            f"{name}: {promise}",
+            f"{', '.join(fields)}: the same call twice, on memory with other contents, gives different values",
+        )
+        return one
+
+    def _unchanged(self, name: str, before: State, after: State) -> None:
+        fields = differing_fields(before, after)
+        self.played.require(
+            not fields, f"{name}: it leaves the state as it is", f"it changes {', '.join(fields)}"
+        )
+
+
+def _some(numbers: npt.NDArray[np.intp]) -> str:
+    """The first few of many numbers."""
+    shown = ", ".join(map(str, numbers[:8].tolist()))
+    return f"{shown}, …" if len(numbers) > 8 else shown

@@ -1,0 +1,406 @@
+"""`check_env`: the library's environments pass, and connect four's with each promise broken in turn fail with that promise's name."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo.utils import BaseWrapper
+
+from benchmarks.connect_four_game import GAME, ConnectFour
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Game, Part
+from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
+from tests.games import each_game, module
+
+MADE: dict[int, Game] = {}
+
+
+class Spoiled(ConnectFour):
+    """Connect four with something broken, which copies and pickles find again nevertheless."""
+
+    def __init__(self) -> None:
+        MADE[id(self)] = self
+
+    def __reduce__(self) -> Any:
+        return made, (id(self),)
+
+
+def made(number: int) -> Game:
+    """The spoiled game with a number, for copies and pickles."""
+    return MADE[number]
+
+
+def spoiled(**attributes: Any) -> Game:
+    """Connect four with other attributes."""
+    game: Game = type("Broken", (Spoiled,), attributes)()
+    return game
+
+
+def environment(**methods: Any) -> Any:
+    """Makes environments of connect four whose class has other methods."""
+    kind = type("Broken", (TabletopEnv,), methods)
+    return partial(kind, GAME)
+
+
+@each_game
+def test_the_library_s_environments_pass(name):
+    game = module(name).GAME
+    check_env(module(name).env, games=1, options=option_cases(game)[:2])
+
+
+@pytest.mark.parametrize("form", ["game", "environment", "constructor"])
+def test_a_user_s_own_game_passes_in_all_forms(form):
+    env = {
+        "game": GAME,
+        "environment": TabletopEnv(GAME, max_plies=30, mask_in="info", obs_key="board"),
+        "constructor": partial(TabletopEnv, GAME, on_illegal="lose", render_mode="ansi"),
+    }[form]
+    check_env(env, games=1)
+
+
+def surprised_read(self: Any, state: Any, snapshot: Any) -> bool:
+    """`read_position` that raises whatever comes."""
+    try:
+        return ConnectFour.read_position(self, state, snapshot)
+    except ValueError:
+        raise KeyError("stones") from None
+
+
+def forgetful_read(self: Any, state: Any, snapshot: Any) -> bool:
+    """`read_position` that forgets who has won."""
+    over = ConnectFour.read_position(self, state, snapshot)
+    state["scores"][:] = 0
+    return over
+
+
+def refuse_full(self: Any, state: Any, action: int) -> str:
+    """`action_to_str` that has no name for an illegal action."""
+    if int(state["stones"][0] | state["stones"][1]) >> action & 1:
+        raise KeyError(action)
+    return f"column {action}"
+
+
+GAMES = {
+    "the range of a part": (
+        {"parts": (Part("own_stones", (1, 6, 7)), Part("other_stones", (1, 6, 7), 0))},
+        r"observe: what an agent sees lies in its observation space[\s\S]*other_stones",
+    ),
+    "a name twice": (
+        {"action_to_str": lambda self, state, action: "drop"},
+        "action_to_str: legal actions have different names",
+    ),
+    "a name without words": (
+        {"action_to_str": lambda self, state, action: " " * action},
+        "action_to_str: a short readable name",
+    ),
+    "a name that cannot be printed": (
+        {"action_to_str": lambda self, state, action: f"column\n{action}"},
+        "action_to_str: a short readable name",
+    ),
+    "no name for an illegal action": (
+        {"action_to_str": refuse_full},
+        "step, action_to_str: an illegal action raises ValueError",
+    ),
+    "no text": (
+        {"text": lambda self, snapshot, viewer, colour: None},
+        "text: a drawing of the position",
+    ),
+    "colours unasked": (
+        {"text": lambda self, snapshot, viewer, colour: "\x1b[1mx\x1b[0m"},
+        "text: no colours unless",
+    ),
+    "a text that tells what is hidden": (
+        {
+            "has_chance": True,
+            "text": lambda self, snapshot, viewer, colour: f"next die {snapshot['rng']}",
+        },
+        "text: a viewer is not shown what is hidden",
+    ),
+    "a snapshot of NumPy's numbers": (
+        {"position": lambda self, state: {"stones": list(state["stones"])}},
+        "snapshot: plain JSON types",
+    ),
+    "a snapshot of tuples": (
+        {
+            "position": lambda self, state: {
+                "stones": tuple(ConnectFour.position(self, state)["stones"])
+            }
+        },
+        "snapshot: plain JSON types, which come back",
+    ),
+    "a snapshot that lacks something": (
+        {"snapshot_keys": ("stones", "column")},
+        "snapshot: it has the keys",
+    ),
+    "a result that is not restored": (
+        {"read_position": forgetful_read},
+        "restore: an environment can be copied at any time|restore: what follows",
+    ),
+    "an exception at nonsense": (
+        {"read_position": surprised_read},
+        "restore, read_position: an impossible snapshot raises ValueError",
+    ),
+    "something overlooked": (
+        {
+            "snapshot_keys": ("stones", "note"),
+            "position": lambda self, state: {**ConnectFour.position(self, state), "note": 0},
+        },
+        "restore, read_position: it takes nothing that snapshot does not give back",
+    ),
+}
+
+
+@pytest.mark.parametrize(("attributes", "promise"), GAMES.values(), ids=GAMES.keys())
+def test_a_broken_game_is_named(attributes, promise):
+    # A drawing of its own, where a snapshot is not what `text` expects.
+    drawing = {"text": lambda self, snapshot, viewer, colour: "board"}
+    game = spoiled(**{**drawing, **attributes})
+    with pytest.raises(ContractError) as caught:
+        check_env(game, games=8, options={})
+    assert re.search(promise, str(caught.value)), caught.value
+    assert "seed=" in str(caught.value)
+
+
+def test_a_game_that_pickle_does_not_find_is_named():
+    game = type("Homeless", (ConnectFour,), {})()
+    with pytest.raises(ContractError, match=r"pickle.*must hold it as GAME"):
+        check_env(game, options={}, games=1)
+
+
+def observe_the_same(self: Any, agent: str) -> Any:
+    """`observe` in the same array at every call."""
+    shown = TabletopEnv.observe(self, agent)
+    if self.mask_in == "info":
+        return shown
+    kept = self.__dict__.setdefault("kept", {})
+    shown["observation"] = kept.setdefault((agent, self.infos[agent]["ply"]), shown["observation"])
+    return shown
+
+
+def mask_for_all(self: Any, agent: str | None = None) -> Any:
+    """`action_mask` as if everybody were in turn."""
+    return TabletopEnv.action_mask(self, self.agent_selection)
+
+
+def observe_mask_for_all(self: Any, agent: str) -> Any:
+    """`observe` with a mask as if everybody were in turn."""
+    shown = TabletopEnv.observe(self, agent)
+    if self.mask_in == "info":
+        return shown
+    return {**shown, "action_mask": TabletopEnv.action_mask(self, self.agent_selection)}
+
+
+def inform_more(self: Any, ply: int, scores: list[int]) -> None:
+    """Infos with a key that comes and goes."""
+    TabletopEnv._inform(self, ply, scores)
+    if ply % 2:
+        self.infos["player_0"]["odd"] = 1
+
+
+def step_with_rewards(self: Any, action: Any) -> None:
+    """`step` that gives a reward for every action."""
+    TabletopEnv.step(self, action)
+    self.rewards = dict.fromkeys(self.rewards, 0.5)
+
+
+def step_with_unequal_rewards(self: Any, action: Any) -> None:
+    """`step` after which somebody gets too much at the end."""
+    TabletopEnv.step(self, action)
+    if any(self.rewards.values()):
+        self.rewards["player_0"] += 1
+        self._cumulative_rewards["player_0"] += 1
+
+
+def step_that_moves_anyway(self: Any, action: Any) -> None:
+    """`step` that plays another action instead of an illegal one, and complains all the same."""
+    try:
+        TabletopEnv.step(self, action)
+    except ValueError:
+        TabletopEnv.step(self, int(self.action_mask().argmax()))
+        raise
+
+
+def step_that_terminates(self: Any, action: Any) -> None:
+    """`step` that calls a truncated game terminated."""
+    TabletopEnv.step(self, action)
+    if any(self.truncations.values()):
+        self.terminations = dict.fromkeys(self.terminations, True)
+        self.truncations = dict.fromkeys(self.truncations, False)
+
+
+def restore_half(self: Any, snapshot: Any) -> None:
+    """`restore` that changes something before it refuses."""
+    if isinstance(snapshot, dict) and self._started:
+        self.infos["player_0"]["score"] = 9
+    TabletopEnv.restore(self, snapshot)
+
+
+def other_reset(self: Any, seed: Any = None, options: Any = None) -> None:
+    """`reset` that starts another game the second time."""
+    TabletopEnv.reset(self, seed=seed)
+    if self.__dict__.setdefault("resets", 0):
+        TabletopEnv.step(self, 0)
+    self.resets += 1
+
+
+def warn(self: Any, agent: str) -> Any:
+    """`action_space` with a warning."""
+    warnings.warn("odd", stacklevel=1)
+    return TabletopEnv.action_space(self, agent)
+
+
+ENVIRONMENTS = {
+    "the same array": ({"observe": observe_the_same}, "observe: fresh arrays"),
+    "a mask for all": ({"observe": observe_mask_for_all}, "action_mask: legal actions for the"),
+    "another mask in infos": ({"action_mask": mask_for_all}, 'mask_in="info": the same'),
+    "a key that comes and goes": ({"_inform": inform_more}, "infos: the numbers score and ply"),
+    "a reward on the way": ({"step": step_with_rewards}, "rewards: zero before the end"),
+    "a reward too much": ({"step": step_with_unequal_rewards}, "rewards: at the end their sum"),
+    "a move in spite of an error": (
+        {"step": step_that_moves_anyway},
+        "step, action_to_str: an illegal action raises ValueError in words and changes nothing",
+    ),
+    "truncation that terminates": (
+        {"step": step_that_terminates},
+        "max_plies: after so many actions the game is truncated",
+    ),
+    "a state outside its space": (
+        {"state": lambda self: np.full(84, 7, np.float32)},
+        "state: it lies in state_space",
+    ),
+    "another game of the same seed": ({"reset": other_reset}, "reset: the same seed starts"),
+    "names that lead elsewhere": (
+        {"str_to_action": lambda self, text: 0},
+        "str_to_action: the inverse",
+    ),
+    "a clone that is the same": ({"clone": lambda self, **_: self}, "clone"),
+    "half a restored game": (
+        {"restore": restore_half},
+        "restore: an impossible snapshot changes nothing",
+    ),
+    "new spaces at every call": (
+        {"action_space": lambda self, agent: spaces.Discrete(7)},
+        r"pettingzoo\.test\.api_test",
+    ),
+    "a warning": ({"action_space": warn}, r"pettingzoo\.test\.api_test.*gives no warning"),
+}
+
+
+@pytest.mark.parametrize(("methods", "promise"), ENVIRONMENTS.values(), ids=ENVIRONMENTS.keys())
+def test_a_broken_environment_is_named(methods, promise):
+    with pytest.raises(ContractError) as caught:
+        check_env(environment(**methods), games=1, options={})
+    assert re.search(promise, str(caught.value)), caught.value
+
+
+def losing_always_raises(**arguments: Any) -> TabletopEnv:
+    """A constructor that does not hand on what illegal actions do."""
+    return TabletopEnv(GAME, **{**arguments, "on_illegal": "raise"})
+
+
+def without_options(**arguments: Any) -> TabletopEnv:
+    """A constructor that does not hand on options."""
+    return TabletopEnv(GAME, **{**arguments, "max_plies": 42})
+
+
+def forgiving(**arguments: Any) -> TabletopEnv:
+    """A constructor that overlooks unknown options."""
+    arguments.pop("no_such_option", None)
+    return TabletopEnv(GAME, **arguments)
+
+
+def clamping(**arguments: Any) -> TabletopEnv:
+    """A constructor that makes impossible values possible."""
+    if arguments.get("max_plies") == 0:
+        arguments["max_plies"] = 1
+    return TabletopEnv(GAME, **arguments)
+
+
+def unhelpful(**arguments: Any) -> TabletopEnv:
+    """A constructor that says nothing of what is wrong."""
+    try:
+        return TabletopEnv(GAME, **arguments)
+    except (TypeError, ValueError):
+        raise ValueError("impossible") from None
+
+
+@pytest.mark.parametrize(
+    ("constructor", "promise"),
+    [
+        (losing_always_raises, 'on_illegal="lose": an illegal action raises nothing'),
+        (without_options, "options: the constructor hands max_plies on"),
+        (forgiving, "options: no_such_option=1 raises"),
+        (clamping, "options: max_plies=0 raises"),
+        (unhelpful, "options: no_such_option=1 raises TypeError or ValueError that names"),
+    ],
+)
+def test_a_broken_constructor_is_named(constructor, promise):
+    with pytest.raises(ContractError, match=promise):
+        check_env(constructor, games=1, options={})
+
+
+def test_a_gymnasium_environment_that_fails_is_named(monkeypatch):
+    class Wrong(env_stacks.TabletopGymEnv):
+        def step(self, action: Any) -> Any:
+            observation, *others = super().step(action)
+            return (observation + 5, *others)
+
+    monkeypatch.setattr(env_stacks, "TabletopGymEnv", Wrong)
+    with pytest.raises(ContractError, match=r"gymnasium\.utils\.env_checker\.check_env"):
+        env_stacks.check_gymnasium(GAME, {})
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        "observation",
+        "action_mask",
+        "current_player",
+        "terminated",
+        "truncated",
+        "scores",
+        "episode_length",
+        "rewards",
+    ],
+)
+def test_a_batch_that_plays_something_else_is_named(monkeypatch, array):
+    class Wrong(env_stacks.BatchEnv):
+        def step(self, actions: Any, **arguments: Any) -> None:
+            super().step(actions, **arguments)
+            getattr(self, array)[1] = 1 - getattr(self, array)[1]
+
+    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
+    make = partial(TabletopEnv, GAME)
+    with pytest.raises(ContractError, match=f"batch: {array} of a lane"):
+        env_stacks.check_batch(make, GAME, {}, 0, packed=False)
+
+
+@pytest.mark.parametrize("what", ["observation", "mask"])
+def test_packed_rows_that_unpack_to_something_else_are_named(monkeypatch, what):
+    class Wrong(env_stacks.BatchEnv):
+        pass
+
+    name = f"unpack_{what}"
+    setattr(Wrong, name, lambda self, packed: 1 - getattr(env_stacks_batch, name)(self, packed))
+    env_stacks_batch = env_stacks.BatchEnv
+    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
+    with pytest.raises(ContractError, match=f"packed {what}s: unpacked they are the plain ones"):
+        env_stacks.check_batch(partial(TabletopEnv, GAME), GAME, {}, 0, packed=True)
+
+
+def test_impossible_arguments_are_named():
+    for arguments, error, words in (
+        ({"env": 3}, TypeError, "env=3 is neither"),
+        ({"env": lambda: BaseWrapper(TabletopEnv(GAME))}, TypeError, "wrappers are not checked"),
+        ({"games": 0}, ValueError, "games=0"),
+        ({"options": {"wings": 2}}, TypeError, "wings"),
+        ({"options": []}, ValueError, "options is empty"),
+    ):
+        with pytest.raises(error, match=words):
+            check_env(**{"env": GAME, **arguments})
