@@ -21,11 +21,10 @@ from benchmarks.measuring import (
     Figure,
     Work,
     human,
-    machine,
     measure,
     percent,
+    report,
     show_table,
-    write_json_lines,
 )
 from tabletop_envs import registry
 
@@ -86,6 +85,12 @@ def rows_of(figures: list[Figure]) -> list[list[str]]:
     return rows
 
 
+def show_figures(figures: list[Figure]) -> None:
+    """Print the table of all ways."""
+    header = ["stack, play", "way", "game", "lanes", "steps/s", "ratio", "spread"]
+    show_table("Steps a second through the adapters", header, rows_of(figures))
+
+
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -108,18 +113,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure and show; returns the exit code."""
     options = parse_arguments(arguments)
     works: dict[Case, Work] = {}
+    notes = []
     for stack in options.stacks or STACKS:
         made, note = works_of(stack, options.game, options.lanes)
         works |= made
         if note:
-            print(note)
+            notes.append(note)
     figures = measure(works, options.repeats, options.seconds)
-    header = ["stack, play", "way", "game", "lanes", "steps/s", "ratio", "spread"]
-    show_table("Steps a second through the adapters", header, rows_of(figures))
-    if options.json:
-        write_json_lines(
-            options.json, [{"machine": machine()}, *(figure.record() for figure in figures)]
-        )
+    records = [figure.record() for figure in figures]
+    report(options.json, records, lambda: show_figures(figures), notes)
     return 0
 
 

@@ -30,11 +30,10 @@ from benchmarks.measuring import (
     Work,
     core_count,
     human,
-    machine,
     measure,
     percent,
+    report,
     show_table,
-    write_json_lines,
 )
 from benchmarks.works import OURS
 
@@ -188,18 +187,13 @@ def main(arguments: list[str] | None = None) -> int:
     figures, notes = compare(
         options.libraries, options.lanes, options.threads, options.repeats, options.seconds
     )
-    if options.json:
-        by_case = {figure.case: figure for figure in figures}
-        records = []
-        for figure in figures:
-            yardstick = by_case.get(yardstick_of(figure.case))
-            ratio = figure.ratio_to(yardstick) if yardstick else None
-            records.append({**figure.record(), "ratio": ratio})
-        write_json_lines(options.json, [{"machine": machine()}, *records])
-    if options.json != "-":
-        show_figures(figures)
-        for note in notes:
-            print(f"\n{note}")
+    by_case = {figure.case: figure for figure in figures}
+    records = []
+    for figure in figures:
+        yardstick = by_case.get(yardstick_of(figure.case))
+        ratio = figure.ratio_to(yardstick) if yardstick else None
+        records.append({**figure.record(), "ratio": ratio})
+    report(options.json, records, lambda: show_figures(figures), notes)
     return 0
 
 

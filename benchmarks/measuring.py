@@ -165,6 +165,21 @@ def write_json_lines(path: str, records: Iterable[Record]) -> None:
         Path(path).write_text(text, encoding="utf-8")
 
 
+def report(
+    path: str | None, records: Iterable[Record], show: Callable[[], None], notes: Sequence[str]
+) -> None:
+    """What a benchmark ends with: the machine and the records as JSON lines in `path` (None: nowhere), tables and notes for people.
+
+    Where the records go to the standard output (`-`), nothing else does.
+    """
+    if path:
+        write_json_lines(path, [{"machine": machine()}, *records])
+    if path != "-":
+        show()
+        for note in notes:
+            print(f"\n{note}")
+
+
 def read_json_lines(path: str) -> list[Record]:
     """The objects of a file with one JSON object a line.
 

@@ -21,11 +21,10 @@ from benchmarks.measuring import (
     Record,
     Work,
     core_count,
-    machine,
     measure,
     percent,
+    report,
     show_table,
-    write_json_lines,
 )
 from benchmarks.works import OURS, batch_work, find_game, make_lanes
 from tabletop_envs import registry
@@ -178,10 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     points = measure_scaling(
         options.games, options.axes, options.largest, options.repeats, options.seconds
     )
-    if options.json:
-        write_json_lines(options.json, [{"machine": machine()}, *records_of(points)])
-    if options.json != "-":
-        show_points(points)
+    report(options.json, records_of(points), lambda: show_points(points), ())
     if options.plot:
         plot_points(points, options.plot)
     return 0

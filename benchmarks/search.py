@@ -30,11 +30,10 @@ from benchmarks.measuring import (
     Figure,
     Work,
     human,
-    machine,
     measure,
     percent,
+    report,
     show_table,
-    write_json_lines,
 )
 from benchmarks.works import OURS, SEED, find_game, make_lanes
 from tabletop_envs import registry
@@ -186,13 +185,8 @@ def main(arguments: list[str] | None = None) -> int:
         Figure(figure.case, figure.values, UNIT)
         for figure in measure(works, options.repeats, options.seconds)
     ]
-    if options.json:
-        records = [figure.record() for figure in figures]
-        write_json_lines(options.json, [{"machine": machine()}, *records])
-    if options.json != "-":
-        show_figures(figures)
-        for note in notes:
-            print(f"\n{note}")
+    records = [figure.record() for figure in figures]
+    report(options.json, records, lambda: show_figures(figures), notes)
     return 0
 
 

@@ -34,6 +34,7 @@ from benchmarks.measuring import (
     measure,
     percent,
     read_json_lines,
+    report,
     show_table,
     write_json_lines,
 )
@@ -259,19 +260,16 @@ def measure_all(options: argparse.Namespace) -> tuple[list[Figure], list[str]]:
 def main(arguments: list[str] | None = None) -> int:
     """Measure, show, save, compare; 1 if a figure has become worse, 2 if none can be compared, else 0."""
     options = parse_arguments(arguments)
-    quiet = options.json == "-"
     figures, notes = measure_all(options)
     starts = []
     if "start" in options.only:
         starts = starting.measure_starts(options.games, options.repeats, options.cold_repeats)
-    if options.json:
-        records = [figure.record() for figure in (*figures, *starts)]
-        write_json_lines(options.json, [{"machine": machine()}, *records])
-    if not quiet:
+
+    def show() -> None:
         show_figures(figures)
         starting.show_starts(starts)
-        for note in notes:
-            print(f"\n{note}")
+
+    report(options.json, [figure.record() for figure in (*figures, *starts)], show, notes)
     if options.save:
         save_ratios(options.save, figures)
     if not options.against:
@@ -289,7 +287,7 @@ def main(arguments: list[str] | None = None) -> int:
         [name, f"{before:.3g}", f"{now:.3g}", f"{now / before - 1:+.0%}", "worse" * (name in worse)]
         for name, before, now in comparison
     ]
-    if not quiet:
+    if options.json != "-":
         header = ["figure, as a ratio to its yardstick", "saved", "now", "change", ""]
         show_table(f"Against {options.against}", header, rows)
     for name in sorted(worse):

@@ -1,0 +1,1 @@
+"""The tests, and the rules once more as a reference."""

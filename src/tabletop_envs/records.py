@@ -1,11 +1,13 @@
 """Game records: a game as one line of JSON, written, read, checked against the rules and replayed exactly.
 
-from tabletop_envs import records
+In use::
 
-records.append("games.jsonl", records.record_of(env, 7, actions, ["random", "greedy"]))
-for record in records.read_records("games.jsonl"):  # every line checked against the rules
-    for env in records.replay(record):
-        print(env.render())
+    from tabletop_envs import records
+
+    records.append("games.jsonl", records.record_of(env, 7, actions, ["random", "greedy"]))
+    for record in records.read_records("games.jsonl"):  # every line checked against the rules
+        for env in records.replay(record):
+            print(env.render())
 
 A line has the fields of `GameRecord`; what is None or empty is left out.
 """
@@ -24,17 +26,26 @@ import numpy as np
 
 from tabletop_envs import registry
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import (
-    Snapshot,
-    parse_seed,
+from tabletop_envs.envs.checks import (
     require,
     require_bool,
     require_int,
     require_list,
     require_mapping,
-    rewards_of_scores,
 )
+from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
 from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+
+__all__ = [
+    "FORMAT",
+    "GameRecord",
+    "append",
+    "check",
+    "drop_half_line",
+    "read_records",
+    "record_of",
+    "replay",
+]
 
 FORMAT = 1
 _RESULT_KEYS = {"scores", "rewards", "truncated"}

@@ -8,6 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tabletop_envs.envs.game import Game
 
+__all__ = [
+    "GAMES",
+    "aec_id",
+    "batch_id",
+    "find_name",
+    "game_names",
+    "get_game",
+    "gym_id",
+    "module_name",
+    "register_aec",
+    "register_gym",
+]
+
 # Each name is also that of the game's kernel, environment file and drawing. The version goes up when a change
 # makes old results incomparable.
 GAMES: dict[str, int] = {

@@ -16,6 +16,8 @@ from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import parse_seed
 from tabletop_envs.records import GameRecord
 
+__all__ = ["HUMAN", "Session", "load", "save"]
+
 HUMAN = "human"
 
 

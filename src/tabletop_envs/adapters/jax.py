@@ -1,6 +1,6 @@
 """JAX: the games as a pure `step`, for jitted search and training, by a callback into the compiled loops.
 
-The shortest complete script: 32 games in which Gumbel MuZero search (mctx) plays both sides:
+The shortest complete script: 32 games in which Gumbel MuZero search (mctx) plays both sides::
 
     import jax
     import jax.numpy as jnp
@@ -56,6 +56,8 @@ require("jax", "jax")
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
+
+__all__ = ["Functions", "Position", "make_step"]
 
 
 class Position(NamedTuple):

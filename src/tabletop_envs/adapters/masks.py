@@ -11,6 +11,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+__all__ = ["LegalActions", "MaskInObservation", "MaskInObservations", "masked_space"]
+
 
 class LegalActions(spaces.Discrete):
     """`Discrete(n)` whose samples are legal at present.

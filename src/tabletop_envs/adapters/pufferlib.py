@@ -1,6 +1,6 @@
 """PufferLib 3: many games as one native `PufferEnv` on the compiled loops, written into its shared buffers.
 
-The shortest complete training script, by PufferLib's own trainer on the CPU:
+The shortest complete training script, by PufferLib's own trainer on the CPU::
 
     from pufferlib import pufferl, vector
     from tabletop_envs.adapters.pufferlib import MaskedPolicy, TabletopEnv, train_config
@@ -53,6 +53,8 @@ except ImportError as error:
 import pufferlib
 import torch
 from torch import nn
+
+__all__ = ["MaskedPolicy", "TabletopEnv", "split", "train_config"]
 
 
 class TabletopEnv(pufferlib.PufferEnv):

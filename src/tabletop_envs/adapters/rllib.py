@@ -1,6 +1,6 @@
 """RLlib (Ray's new API stack): one learner against opponents, on the batch engine, or all players learning.
 
-The shortest complete script; `num_env_runners=0, num_learners=0` keeps everything in one process:
+The shortest complete script; `num_env_runners=0, num_learners=0` keeps everything in one process::
 
     from ray.rllib.algorithms.ppo import PPOConfig
     from tabletop_envs.adapters import rllib
@@ -20,7 +20,7 @@ The shortest complete script; `num_env_runners=0, num_learners=0` keeps everythi
     for _ in range(10):
         print(algorithm.train()["env_runners"].get("episode_return_mean"))
 
-All players learning, here by one shared policy (`vector_entry_point` is for one learner only):
+All players learning, here by one shared policy (`vector_entry_point` is for one learner only)::
 
     config = (
         PPOConfig()
@@ -54,6 +54,14 @@ require("ray.rllib", "rllib")
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec  # noqa: E402
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec  # noqa: E402
 from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
+
+__all__ = [
+    "TabletopMultiAgentEnv",
+    "env_creator",
+    "masked_module",
+    "multi_agent_env_creator",
+    "register",
+]
 
 if TYPE_CHECKING:
     Creator = Callable[[Mapping[str, Any]], Any]

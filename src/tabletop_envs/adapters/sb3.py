@@ -1,6 +1,6 @@
 """Stable-Baselines3 and sb3-contrib: a `VecEnv` on the batch engine, one learner against opponents in every game.
 
-The shortest complete script:
+The shortest complete script::
 
     from sb3_contrib import MaskablePPO
     from tabletop_envs.adapters import sb3
@@ -32,6 +32,8 @@ require("stable_baselines3", "sb3")
 
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv  # noqa: E402
+
+__all__ = ["TabletopVecEnv", "make_vec_env"]
 
 Indices = None | int | Iterable[int]
 Infos = list[dict[str, Any]]

@@ -1,6 +1,6 @@
 """Tianshou: vector environments on the batch engine, self-play, and a masked actor for its policy-gradient algorithms.
 
-The shortest complete script (`DQN` honours masks by itself; its observations are `Batch(agent_id, obs, mask)`):
+The shortest complete script (`DQN` honours masks by itself; its observations are `Batch(agent_id, obs, mask)`)::
 
     from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
     from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -27,7 +27,7 @@ The shortest complete script (`DQN` honours masks by itself; its observations ar
     )
 
 Tianshou's policy-gradient algorithms ignore masks. `MaskedActor` honours them, and `ObservationNet` gives critics the
-observation without the mask:
+observation without the mask::
 
     policy = DiscreteActorPolicy(actor=tianshou.MaskedActor(net), action_space=env.action_space[0])
     critic = DiscreteCritic(preprocess_net=tianshou.ObservationNet(other_net))
@@ -62,6 +62,14 @@ from tianshou.utils.net.common import (  # noqa: E402
     AbstractDiscreteActor,
     ModuleWithVectorOutput,
 )
+
+__all__ = [
+    "MaskedActor",
+    "ObservationNet",
+    "TabletopVenv",
+    "make_self_play_vector_env",
+    "make_vector_env",
+]
 
 Ids = None | int | Iterable[int]
 

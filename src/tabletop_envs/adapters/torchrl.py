@@ -1,6 +1,6 @@
 """TorchRL: many games as one batched `EnvBase` on the compiled loops, against opponents or in self-play.
 
-The shortest complete training script, masked PPO against a random opponent:
+The shortest complete training script, masked PPO against a random opponent::
 
     import torch
     from torch.nn import LazyLinear, ReLU, Sequential
@@ -37,7 +37,7 @@ Random play in a collector is `Collector(env, env.rand_action, …)`: without a 
 does not know the masks.
 
 The other way, one AEC environment through TorchRL's own wrapper (one group of keys an agent, one game at a time; its
-actions are masked and its rewards seen all the same):
+actions are masked and its rewards seen all the same)::
 
     from torchrl.envs.libs.pettingzoo import PettingZooWrapper
     from tabletop_envs import kirche_v0
@@ -66,6 +66,8 @@ import torch  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
 from torchrl.data import Bounded, Categorical, Composite, OneHot  # noqa: E402
 from torchrl.envs import EnvBase  # noqa: E402
+
+__all__ = ["SELF", "TabletopEnv"]
 
 # What `opponents` is for self-play.
 SELF = "self"

@@ -1,15 +1,19 @@
 """Agents to play against and to measure by: `random`, `greedy`, `mcts:N` (N simulations an action).
 
-from tabletop_envs import agents, kirche_v0
+In use::
 
-env = kirche_v0.env()
-env.reset(seed=1)
-action = agents.make_agent("mcts:400").choose(env, np.random.default_rng(1))
+    import numpy as np
+    from tabletop_envs import agents, kirche_v0
+
+    env = kirche_v0.env()
+    env.reset(seed=1)
+    action = agents.make_agent("mcts:400").choose(env, np.random.default_rng(1))
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import overload
 
 from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
 
@@ -21,6 +25,10 @@ def agent_names() -> list[str]:
     return ["random", "greedy", "mcts:N"]
 
 
+@overload
+def make_agent(agent: str | GameAgent) -> GameAgent: ...
+@overload
+def make_agent(agent: Agent) -> Agent: ...
 def make_agent(agent: str | GameAgent | Agent) -> GameAgent | Agent:
     """The agent that a name means; an agent that is one already as it is.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
     from tabletop_envs.envs.game import Game, State
 
+__all__ = ["Agent", "GameAgent", "RandomAgent"]
+
 # (observation, action_mask, rng) -> action
 Agent = Callable[[npt.NDArray[np.float32], npt.NDArray[np.int8], np.random.Generator], int]
 

@@ -33,9 +33,20 @@ from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
-from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed, require_int
+from tabletop_envs.envs.checks import require_int
+from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed
 from tabletop_envs.extras import require
 from tabletop_envs.records import GameRecord
+
+__all__ = [
+    "AgentSpec",
+    "Plan",
+    "Progress",
+    "Tournament",
+    "named_agents",
+    "play_match",
+    "tournament",
+]
 
 # A name of the library's agents, one of its game agents, or a name and an agent of one's own.
 AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]

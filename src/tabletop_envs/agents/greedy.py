@@ -26,6 +26,8 @@ from tabletop_envs.kernels.engine import entry, legal_words, num_words
 if TYPE_CHECKING:
     from tabletop_envs.envs.game import Game, State
 
+__all__ = ["GreedyAgent"]
+
 # The longest decision, in actions: to choose a meeple of meeples and move it (2), a sidestep (2), a clone, a teleport.
 LONGEST_DECISION = 6
 

@@ -18,6 +18,8 @@ from tabletop_envs.search.rules import choose_rules
 if TYPE_CHECKING:
     from tabletop_envs.envs.game import Game, State
 
+__all__ = ["MAX_SIMULATIONS", "MCTSAgent"]
+
 MAX_SIMULATIONS = 2**21
 
 

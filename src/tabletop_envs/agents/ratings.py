@@ -28,6 +28,8 @@ from typing import Any
 from tabletop_envs.extras import require
 from tabletop_envs.records import GameRecord
 
+__all__ = ["Count", "Outcome", "Pair", "Seat", "Standing", "Table", "make_table", "rate", "wilson"]
+
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 

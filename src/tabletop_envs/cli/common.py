@@ -7,12 +7,13 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tabletop_envs import registry
 
 if TYPE_CHECKING:
     import typer
+    from rich.progress import ProgressColumn
     from rich.table import Table
     from typer.core import TyperCommand
 
@@ -166,6 +167,33 @@ def print_tables(tables: Sequence[Table]) -> None:
 
 
 # Ctrl-C
+
+
+class Live:
+    """Lines that show how far something is, on stderr and only on a terminal, so that stdout has the results and nothing else.
+
+    A context manager; at its end the lines vanish, and what is printed then takes their place.
+    """
+
+    def __init__(self, *columns: ProgressColumn) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._progress = Progress(
+            *columns,
+            console=Console(stderr=True, markup=False, highlight=False),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Older versions of Rich end even what they do not show with a new line.
+        if not self._progress.disable:
+            self._progress.stop()
 
 
 class Interrupt(KeyboardInterrupt):

@@ -8,7 +8,6 @@ Measuring (`tabletop_envs.selfplay`) knows nothing of drawing (`results_table`, 
 
 import json
 import secrets
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,7 @@ from tabletop_envs import registry
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
+    Live,
     find_games,
     nearest,
     number_text,
@@ -143,35 +143,19 @@ def _changed(plan: Plan) -> str:
 # Drawing
 
 
-class LiveDisplay:
-    """A line a game: its name, a bar, and its speed so far.
-
-    It is drawn on stderr, and only on a terminal, so that stdout has the results and nothing else.
-    """
+class LiveDisplay(Live):
+    """A line a game: its name, a bar, and its speed so far."""
 
     def __init__(self, plans: Sequence[Plan], length: Length) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, TextColumn
 
         self._length = length
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),  # with the longest name and numbers it fits into 80 columns
             TextColumn("{task.fields[state]}"),
-            console=Console(stderr=True, markup=False, highlight=False),
-            disable=not sys.stderr.isatty(),
-            transient=True,  # the table takes its place
         )
         self._tasks = {plan.id: self._progress.add_task(plan.id, state="waiting") for plan in plans}
-
-    def __enter__(self) -> "LiveDisplay":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # Older versions of Rich end even what they do not show with a new line.
-        if not self._progress.disable:
-            self._progress.stop()
 
     def compiling(self, plan: Plan) -> None:
         """Show that a game is being prepared."""

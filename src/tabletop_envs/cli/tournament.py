@@ -7,7 +7,6 @@ A thin layer over `tabletop_envs.agents.arena`, which does all but the drawing.
 # their annotations, which name what is imported only there.
 
 import json
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +15,7 @@ import tabletop_envs
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
+    Live,
     find_games,
     game_options,
     nearest,
@@ -155,34 +155,21 @@ def seats_table(table: "Table") -> "RichTable":
     return rich
 
 
-class LiveScore:
-    """A bar with the games and the scores so far, on stderr, and only on a terminal."""
+class LiveScore(Live):
+    """A bar with the games and the scores so far."""
 
     def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import TimeRemainingColumn as Remaining
 
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             Remaining(),
             TextColumn("{task.fields[scores]}"),
-            console=Console(stderr=True, markup=False, highlight=False),
-            disable=not sys.stderr.isatty(),
-            transient=True,  # the tables take its place
         )
         self._task = self._progress.add_task(title, total=None, scores="")
-
-    def __enter__(self) -> "LiveScore":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # Older versions of Rich end even what they do not show with a new line.
-        if not self._progress.disable:
-            self._progress.stop()
 
     def show(self, progress: "Progress") -> None:
         """Show how far the tournament is."""

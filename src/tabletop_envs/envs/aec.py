@@ -25,6 +25,8 @@ from tabletop_envs.envs.game import (
 )
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
 
+__all__ = ["TabletopEnv"]
+
 MASK_PLACES = ("observation", "info")
 ON_ILLEGAL = ("raise", "lose")
 _NO_MASK = np.empty(0, np.int8)

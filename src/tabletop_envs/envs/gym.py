@@ -18,6 +18,8 @@ from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED
 
+__all__ = ["TabletopGymEnv"]
+
 Observation = npt.NDArray[np.float32]
 
 

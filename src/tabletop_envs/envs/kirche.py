@@ -19,35 +19,52 @@ and `|` show each piece's ridge; `+` is the pastor)::
 Rules
 =====
 
-Each player has a spire, a nave and `num_houses` houses. (The source gives no number of houses; we take 7, since
-public descriptions count 18 buildings.)
+The numbers (K1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours, with the reason.
 
-1. *Churches.* Light places the spire on any corner and the nave on the corner diagonally opposite, then dark
-   does the same on the corners left. Every placement also chooses the piece's ridge, horizontal or
-   vertical. (The source does not say which piece comes first; we place the spire before the nave.)
-2. *Houses.* Light and dark in turn place one house each on an empty square that is adjacent (by an edge) to no own piece.
-   The pastor stands on the centre square.
-3. *Moves.* From then on a turn is one of two things. **Move**: an own piece goes one or more squares along its
-   ridge over empty squares to an empty square, and may be turned by 90° afterwards. **Ask the pastor**: an own
-   piece that cannot move either way swaps places with the pastor and is turned by 90°, always. There is always something to do, and no
-   passing.
-4. *Winning.* Who has, after an own move or swap, all own pieces in one connected group, with the spire adjacent to
-   the nave and neither of the two on the edge of the board, wins at once. Placing never wins.
-5. After `max_plies` actions, placements included, without a winner, the game is truncated and drawn. (The source
-   does not say; we set 200.)
-
-Rewards: +1 for the winner, −1 for the loser, 0 and 0 for a draw; zero before the end. `infos[agent]`: `score`
-(1 for the winner, else 0) and `ply`.
+K1 The board
+    7×7 squares, empty but for the pastor, who starts on the centre square. *Adjacent* means sharing an edge, never a
+    corner.
+K2 Pieces
+    Each player has a spire, a nave and `num_houses` houses. (D: the source does not say how many houses; we take 7, since
+    public descriptions of the game count 18 buildings. Fewer make shorter games, to begin training with.)
+K3 Churches
+    Light places the spire on any corner, then the nave on the corner diagonally opposite; then dark the same on the
+    corners left. Every placement (K3, K4) also chooses the piece's ridge, horizontal or vertical. (D: the source does not
+    say which of the two pieces comes first; we place the spire first: either order leads to the same positions, and one
+    is enough.)
+K4 Houses
+    Light and dark in turn, light first, place one house each on an empty square that is adjacent to no own piece.
+K5 Room for houses
+    Such a square always exists: own pieces bar at most 36 squares, the other's take 9 and the pastor 1, of 49.
+K6 Turns
+    Once all pieces are placed, light and dark take turns, light first. A turn is either K7 or K8.
+K7 Move
+    An own piece goes one or more squares along its ridge over empty squares to an empty square, and may be turned by 90°
+    afterwards. Pieces of either colour and the pastor are in the way.
+K8 Ask the pastor
+    An own piece that cannot move either way along its ridge swaps places with the pastor and is turned by 90°, always.
+K9 No passing
+    Each piece can do one of the two, so that there is always something to do.
+K10 Winning
+    Who has, after an own move or swap, all own pieces in one connected group, with the spire adjacent to the nave and
+    neither of the two on the edge of the board, wins at once. Placing never wins.
+K11 The limit
+    After `max_plies` actions, placements included, without a winner the game is truncated and drawn. (D: the source sets
+    no limit; we set one, since players who are careful can keep each other from winning for ever, and take 200 actions,
+    within which most games of the greedy agent against itself are won.)
+K12 Rewards
+    +1 for the winner, −1 for the loser, 0 and 0 for a draw; zero before the end. `infos[agent]`: `score` (1 for the
+    winner, else 0) and `ply`.
 
 Options
 =======
 
-============  =======  =========  ===================================================================
-option        default  allowed    meaning
-============  =======  =========  ===================================================================
-`num_houses`  7        1 … 7      houses of each player; fewer make shorter games (a curriculum)
-`max_plies`   200      1 … 2^21−1 the game is truncated after so many actions
-============  =======  =========  ===================================================================
+============  =======  ==========  ==================================================================
+option        default  allowed     meaning
+============  =======  ==========  ==================================================================
+`num_houses`  7        1 … 7       houses of each player; fewer make shorter games (a curriculum)
+`max_plies`   200      1 … 2^21−1  the game is truncated after so many actions
+============  =======  ==========  ==================================================================
 
 Actions
 =======
@@ -68,19 +85,19 @@ Observation
 
 `Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
 
-===============  ==========  ======  =================================================================
-part             shape       range   meaning
-===============  ==========  ======  =================================================================
-`own_pieces`     (3, 7, 7)   0, 1    planes of the own spire, nave, houses
-`other_pieces`   (3, 7, 7)   0, 1    the same of the other player
-`ridges`         (2, 7, 7)   0, 1    planes of the pieces with horizontal, vertical ridge
-`pastor`         (1, 7, 7)   0, 1    where the pastor stands
-`phase`          (3,)        0, 1    churches, houses, moves
-`to_move`        (2,)        0, 1    the player in turn: own, other; both 0 once the game is over
-`seat`           (2,)        0, 1    the observing player: light, dark
-`houses_left`    (2,)        0 … 7   houses still to be placed: own, other
-`ply`            (3,)        0 … 127 actions played, in base 128, lowest digit first
-===============  ==========  ======  =================================================================
+===============  ==========  =======  ================================================================
+part             shape       range    meaning
+===============  ==========  =======  ================================================================
+`own_pieces`     (3, 7, 7)   0, 1     planes of the own spire, nave, houses
+`other_pieces`   (3, 7, 7)   0, 1     the same of the other player
+`ridges`         (2, 7, 7)   0, 1     planes of the pieces with horizontal, vertical ridge
+`pastor`         (1, 7, 7)   0, 1     where the pastor stands
+`phase`          (3,)        0, 1     churches, houses, moves
+`to_move`        (2,)        0, 1     the player in turn: own, other; both 0 once the game is over
+`seat`           (2,)        0, 1     the observing player: light, dark
+`houses_left`    (2,)        0 … 7    houses still to be placed: own, other
+`ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
+===============  ==========  =======  ================================================================
 
 Example
 =======
@@ -101,12 +118,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import (
-    Game,
-    Option,
-    Part,
-    Snapshot,
-    max_plies_option,
+from tabletop_envs.envs.checks import (
     require,
     require_choice,
     require_equal,
@@ -114,6 +126,7 @@ from tabletop_envs.envs.game import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import kirche as kernel
 

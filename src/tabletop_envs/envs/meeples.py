@@ -30,76 +30,123 @@ capitals are meeples, small letters blocks: A and a of `player_0`, B and b of `p
 Rules
 =====
 
-*Adjacent* means sharing an edge throughout: things touch, adjoin and are attached by edges, never by
-corners. A field is *empty* when a stone's half lies there with neither meeple nor block on it. Fields of
-value 0 stay empty for ever. The source gives no set of stones, no numbers of stones, dice and blocks, and no
-size of the table; we take the double-six set, dealt out evenly (14, 9 or 7 stones each; with three players
-one is left over and out of the game), hidden from the others; `dice_per_player` dice for each player, all in
-one pool; blocks without limit; and 24×24 fields, which random games hardly ever need. Each player has 10
-meeples. `player_0` begins every phase of every round: the source does not say who begins.
+The numbers (M1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours, with the reason.
+*Adjacent* means sharing an edge throughout: things touch, adjoin and are attached by edges, never by corners. (D: the
+source says "orthogonally" of clones only; we read it everywhere, since it says so where corners count, "diagonally".)
 
-**No two meeples of a colour may come to stand next to each other**, judged after the action. (The source
-does not say how its own clones fit in; we allow a clone beside the meeple that it is cloned from, and such a
-pair may stay, or travel on one stone, but nothing else may bring a meeple beside one of its colour.)
+*Material*
 
-*Setup.* One player after the other lays two stones and puts a meeple. The second stone touches the first; a
-later player's first stone touches the layout, and only where the second can then touch it. The meeple goes
-on one of the four fields. (The source does not say where the first stone of all lies; we lay it on row 12,
-columns 11 and 12, first half left. Nor does it say more of that meeple; we do not put it on a 0, and it sets
-nothing off.)
+M1 Stones
+    The 28 stones of a double-six domino set. (D: the source names no set; we take this one, since it has the values 0 … 6
+    that the source names.) Each half covers one field and gives it its value; a stone's first half is the smaller value.
+M2 Hands
+    (D: the source does not say how many stones there are for each; they are dealt out evenly, 14, 9 or 7 each, since each
+    player lays as many. With three players one is left over and out of the game. They are hidden from the others, as
+    dominoes are; `open_hands` shows them.)
+M3 The table
+    (D: the source sets no bounds; we take 24×24 fields, since arrays need some, and random games hardly ever need more.)
+M4 Meeples, blocks, dice
+    Each player has 10 meeples. (D: the source does not say how many blocks and dice; blocks are without limit, since dice
+    limit them, and there are `dice_per_player` dice for each player, all in one pool, so that the table grows with the
+    players.)
+M5 Empty fields
+    A field is *empty* when a stone's half lies there with neither meeple nor block on it. Fields of value 0 stay empty
+    for ever.
+M6 Neighbours
+    No two meeples of a colour may come to stand next to each other, judged after the action. (D: the source does not say
+    how clones fit in, which come beside the field of an own meeple; we allow a clone beside the meeple that it is cloned
+    from, since there would be none otherwise. Such a pair may stay, or travel on one stone; nothing else may bring a
+    meeple beside one of its colour.)
 
-A *round* has three phases:
+*The setup, player by player*
 
-1. *Stones.* All blocks leave the table and all dice are rolled. (The source rolls once, before the first
-   round; we roll at the start of every round, since dice have been taken.) Each player with stones lays one,
-   adjacent to the layout, but with no half adjacent to a stone that carries an own meeple. If there is no
-   such place, any place at the layout will do. Values need not match.
-2. *Blocks.* In turn, each player sets a block: takes a die and puts the block on a field of its value,
-   adjacent to an own meeple or own block, without a meeple on it. A foreign block there is replaced. (The
-   source does not say what becomes of the die; we let its owner keep it. Own blocks we do not replace.)
+M7 Two stones
+    The second touches the first. A later player's first stone touches the layout, and only where the second can then
+    touch it. (D: the source does not say where the very first stone lies; we lay it on row 12, columns 11 and 12, first
+    half left: the middle.)
+M8 A meeple
+    goes on one of the four fields. (D: not on a 0, since those stay empty; and it sets nothing off, since the source has
+    special actions in rounds alone.)
+M9 The first round
+    follows. (D: the source rolls all dice once, here; we roll them in every round, this one included, since dice have
+    been taken. `player_0` begins every phase of every round: the source does not say who begins, and a fixed order is the
+    simplest.)
 
-   - Who can use no die may roll those left once again. If one fits then, it is used at once, or the player
-     passes. (The source does not say whether one must; we leave re-rolling or passing as the choices.) If
-     none fits, the turn has failed, but the player stays in; who has set a block this round, and has one on
-     the table, gives one up, and a die returns to the pool. (The source does not say which block, nor what
-     the die shows; the player chooses, and it shows the value of the field.)
-   - Passing is always allowed, and final for the round. From the first pass on everybody else takes one die
-     more at most.
-   - The phase ends when the pool is empty, when nobody may take a die, or when as many turns in a row have
-     failed as players are still in. (The source speaks of a full round in which nobody can set; passes in
-     between neither count nor start the count again.)
+*A round*
 
-3. *Meeples.* Each player has one turn of any number of actions: put a meeple from supply on an own block,
-   or, once a turn, move an own meeple from the table onto an own block. (The source does not say what
-   becomes of the block; it is removed.) Then the turn is ended; one need not do anything.
+M10 Its beginning
+    All blocks leave the table and all dice are rolled (M9).
+M11 Stones
+    Each player with stones lays one, adjacent to the layout, but with no half adjacent to a stone that carries an own
+    meeple. If there is no such place, any place at the layout will do. Values need not match.
+M12 Blocks
+    In turn, each player sets a block: takes a die and puts the block on a field of its value, adjacent to an own meeple
+    or own block, without a meeple on it. A foreign block there is replaced. (D: the source does not say what becomes of
+    its die; its owner keeps it, since only M13 gives dice back. Own blocks are not replaced, since that would only waste
+    a die.)
+M13 No die fits
+    Who can use no die may roll those left once again. If one fits then, it is used at once, or the player passes. If none
+    fits, the turn has failed, but the player stays in; who has set a block in this round, and has one on the table, gives
+    one up, and a die returns to the pool. (D: the source does not say which block, nor what the die shows; the player
+    chooses, since it is "an own" one, and the die shows the value of the field, as when it was taken.)
+M14 Passing
+    is always allowed, and final for the round.
+M15 After the first pass
+    everybody else takes one die more at most.
+M16 Re-rolling or passing
+    (D: the source does not say what else who can use no die may do; there is no third choice, since waiting would be
+    free.)
+M17 The end of the phase
+    The pool is empty, or nobody may take a die, or as many turns in a row have failed as players are still in. (D: the
+    source speaks of a full round in which nobody can set; passes in between neither count nor start the count again,
+    since who passes has not tried.)
+M18 Meeples
+    Each player has one turn of any number of actions: put a meeple from supply on an own block, or, once a turn, move an
+    own meeple from the table onto an own block. Then the turn is ended; one need not do anything. (D: the source does not
+    say what becomes of the block; it is removed, since a field with a meeple takes no block.)
+M19 Special actions
+    Every field so occupied *sets off* the special action of its value, carried out at once by the player in turn. (D: the
+    source speaks of "each newly occupied value"; we read every occupied field, since a value is nothing that one stands
+    on.)
 
-Every field so occupied *sets off* the special action of its value, carried out at once by the player in
-turn. (The source speaks of newly occupied values; we read: every occupied field.)
+*Special actions*
 
-- 5, 6: nothing.
-- 4, *land*: pick up a stone with a bare field beside it, with everything on it, and lay it elsewhere
-  adjacent to what remains. (The source does not say what counts as elsewhere, nor what lies between; we want
-  another pair of fields, of which one may stay, let the layout fall apart, and do not apply the ban of the
-  stones phase.)
-- 3, *sidestep*: if wanted, move any meeple, of any player, to an empty field diagonally beside it.
-- 2, *clone*: put a meeple from supply on an empty field adjacent to the one that set this off.
-- 1, *teleport*: the meeple that set this off moves to another empty 1.
+M20 Values 5 and 6
+    set off nothing.
+M21 Value 4, *land*
+    Pick up a stone with a bare field beside it, with everything on it, and lay it elsewhere adjacent to what remains. (D:
+    the source does not say what is elsewhere; it is another pair of fields, of which one may stay, so that land always
+    changes the layout. The layout may fall apart, and M11's ban is left aside, since the source bars neither.)
+M22 Value 3, *sidestep*
+    If wanted, move any meeple, of any player, to an empty field diagonally beside it.
+M23 Value 2, *clone*
+    Put a meeple from supply on an empty field adjacent to the one that set this off.
+M24 Value 1, *teleport*
+    The meeple that set this off moves to another empty 1.
+M25 Duty
+    (D: land, clone and teleport must be carried out where they can be, since the source calls only the sidestep
+    voluntary. What cannot be carried out falls away.)
+M26 Chains
+    (D: the source does not say whether special actions set off others. A clone, and an own meeple that sidestepped, set
+    off their new field, since they occupy it anew; in one chain each value goes off only once, so that chains end. Land
+    and teleport set off nothing, since meeples keep their values in them; nor does a foreign meeple's sidestep, since its
+    player is not in turn.)
 
-The source does not say whether special actions must be carried out, nor whether they set off others. We say:
-land, clone and teleport must be, where they can; what cannot be carried out falls away. A clone, and an own
-meeple that sidestepped, set off their new field in turn, but in one chain each value only once; land,
-teleport and a foreign meeple's sidestep set off nothing.
+*The end*
 
-*End.* The game is over at the end of a round in which a player has put out all ten meeples, or after which
-nobody has a field on which a meeple might stand (blocks left aside: the source does not say), or after three
-rounds in a row, each ending with all hands empty, in which no meeple came from supply onto the table. (The
-source does not say what counts; clones do, moves do not, and the round that lays the last stones is one of
-them.) Each meeple scores the value of its field. After `max_plies` actions the game is truncated and scored
-as it stands. (The source sets no such limit; we set 1000.)
-
-Rewards at the end, from the scores: with `k` of `n` players sharing the top score, each of them gets
-`(n/k − 1)/(n − 1)`, and each other player `−1/(n − 1)`: for two players +1 and −1, or 0 and 0 for a tie. Zero
-before the end. `infos[agent]`: `score` (the standing) and `ply`.
+M27 The end
+    comes at the end of a round in which a player has put out all ten meeples, or after which nobody has a field on which
+    a meeple might stand, or after three rounds in a row, each ending with all hands empty, in which no meeple came from
+    supply onto the table. (D: the source does not say what counts. A field with a block might take a meeple, since blocks
+    leave; clones come from supply, moves do not; and the round that lays the last stones is one of the three, since its
+    hands are empty, too.)
+M28 Scores
+    Each meeple counts the value of its field; rewards at the end, zero before: with k of n players sharing the top score,
+    each of them gets (n/k − 1)/(n − 1), and each other player −1/(n − 1): for two players +1 and −1, or 0 and 0 for a
+    tie. `infos[agent]`: `score` (the standing) and `ply`.
+M29 The limit
+    (D: the source sets none; after `max_plies` actions the game is truncated and scored as it stands, so that every game
+    ends. We take 1000, which random games hardly ever reach.)
 
 Options
 =======

@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.game import (
-    Snapshot,
+from tabletop_envs.envs.checks import (
     require,
     require_bool,
     require_choice,
     require_int,
     require_list,
     require_mapping,
-    rewards_of_illegal,
-    rewards_of_scores,
 )
+from tabletop_envs.envs.game import Snapshot, rewards_of_illegal, rewards_of_scores
 from tabletop_envs.envs.meeples_checks import (
     LAST_ROUND,
     PHASES,

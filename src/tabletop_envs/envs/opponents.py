@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from tabletop_envs.agents import Agent, GameAgent, RandomAgent, make_agent
 
+__all__ = ["Opponents", "OpponentsLike", "agent_name"]
+
 # What a user gives: a name, an agent, or a list with one of these for each opponent.
 OpponentsLike = str | GameAgent | Agent | list[Any] | tuple[Any, ...]
 

@@ -13,6 +13,8 @@ from pettingzoo import ParallelEnv
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, ObservationPart
 
+__all__ = ["TabletopParallelEnv"]
+
 
 class TabletopParallelEnv(ParallelEnv):
     """A game as a parallel environment: everybody is asked at every step, the action of the agent in turn counts.

@@ -18,46 +18,67 @@ colour's letter, its symbol and its height; lots stand in brackets, vacant ones 
     6   ·  [G◆1][G■1]  ·  [R▲1][ ◇ ] R■1   ·  [Y●1][ △ ]  ·  [ □ ][ ○ ]  ·
     7  G●2   ·    ·    ·    ·    ·    ·    ·    ·   G◆3  G■5  G▲2   ·   G■2
 
-(The source gives the numbers of streets, cities and lots, public descriptions of the game the 8×14 board with blocks
-of four. The source does not say where the lots lie; we put the cities at the rows 1, 5 and the columns 1, 4, 8, 11,
-and city i's lots show the symbols i, i + 1, i + 2, i + 3 (modulo 4), clockwise from its top left lot.)
-
 Rules
 =====
 
-There are 80 stones: 5 of each of the colours red, blue, green, yellow (0 … 3) and each symbol. They are
-shuffled and laid one on each street square. A stone or a pile of stones is a *stack*; its colour is that of its top
-stone, its height 1 … 5. Player i owns colour i; colours without a player are neutral.
+The numbers (T1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours, with the reason.
 
-1. *Turns.* A turn moves one stack that stands on a street and shows the own or a neutral colour. Stacks are never
-   divided. The players take turns in order. (The source does not say who begins; we let `player_0`.)
-2. *Moves* go in one straight line, along a row or a column. Square by square outwards, the stack passes over
-   empty street squares and jumps single stacks of other symbols, never two occupied squares in a row. A stack of the
-   same symbol, a lot and the edge of the board end the way. The stack can land
+T1 The board
+    8×14 squares: 80 streets, and between them 8 cities of 4 lots. (D: the source gives these numbers, public descriptions of the
+    game the 8×14 board with blocks of four. The source does not say where the cities lie; we put them at the rows 1, 5 and the
+    columns 1, 4, 8, 11: streets all around each city, and the same board from every side.)
+T2 Symbols of lots
+    Each city has one lot of each symbol. (D: the source does not say in which order; city i's lots show, clockwise from the top
+    left one, the symbols i, i + 1, i + 2, i + 3 modulo 4, so that each symbol has each corner equally often.)
+T3 Stones
+    5 of each of the colours red, blue, green, yellow (0 … 3) and each symbol, 80 in all, are shuffled and laid one on each street.
+    A stone or a pile of them is a *stack*; its colour is that of its top stone, its height 1 … 5.
+T4 Colours
+    Player i owns colour i; colours without a player are neutral.
+T5 Turns
+    The players take turns in order; a turn moves one stack that stands on a street and shows the own or a neutral colour. Stacks
+    are never divided. (D: the source does not say who begins; `player_0` does, since the shuffle favours nobody.)
+T6 Directions
+    A move goes in one straight line, along a row or a column.
+T7 Moves
+    Square by square outwards, the stack passes over empty streets and jumps single stacks of other symbols, never two occupied
+    squares in a row. A stack of the same symbol, a lot and the edge of the board end the way. The stack can land
 
-   - on a stack of the same symbol, at any distance, if the square before it on the way is empty or the start,
-     and the two heights sum to at most 5;
-   - on an empty square beside the start, or right behind a stack beside the start that it has jumped; with the option
-     `slide` on every empty square of the way;
-   - in a lot that is vacant and shows the stack's symbol, where it could land on an empty square.
+    - on a stack of the same symbol, at any distance, if the square before it on the way is empty or the start, and the two heights
+      sum to at most 5;
+    - on an empty square beside the start, or right behind a stack beside the start that it has jumped; with the option `slide` on
+      every empty square of the way;
+    - in a lot that is vacant and shows the stack's symbol, where it could land on an empty square.
 
-   (The source does not say between which squares the empty one lies that a jump needs; we read: between the pieces
-   jumped or landed on. It does not say how far away a stack of the same symbol may be, whether a jump may end on an empty
-   square, or what lots are to a walk; we take any distance, the square right behind a jumped neighbour, and an end.)
-3. *Towers.* Who lands on a stack puts the own stones on top: the heights add up, and the stack shows the mover's
-   colour. (The source does not say clearly whether it may be of the own colour; we allow any.)
-4. *Cities.* A stack in a lot is built for good: it never moves and nothing lands on it. (The source does not say
-   whether a single stone is a tower; we count it as one of height 1.)
-5. *Passing.* (The source does not say what a player without a move does; we let the player pass, and only then.)
-6. *The end.* The game ends as soon as the four lots of one city hold stacks of one colour. (The source does not say
-   whether a neutral colour counts; we count it.) With the option `end_on_any_full_city` it ends when any city is full.
-   (The source does not say what happens if that cannot come about; we also end the game, with no city
-   doubled, when no stack on a street shows a symbol of which a lot is vacant, and when all players pass in a row. After
-   `max_plies` actions, 500 if nothing else is said, it is truncated.)
-7. *Scores.* Each stack of the own colour in a lot counts its height, in the city that ended the game twice its height.
-
-Rewards, zero before the end: with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of them and −1/(n − 1)
-for the others; two players get +1 and −1, or 0 and 0. `infos[agent]`: `score` (as it stands) and `ply`.
+    (D: the source lets stacks jump if there is an empty square "between them"; we read: between the pieces jumped or landed on,
+    since a jump must come down somewhere. It does not say how far away a stack of the same symbol may be, whether a jump may end on
+    an empty square, or what lots are to a way; we take any distance and the square right behind a jumped neighbour, as the source
+    sets no bounds to jumps but that one, and let lots end the way, since they are goals and no streets. `slide` takes the free
+    distance from public descriptions of the game.)
+T8 Landing on a stack
+    puts the own stones on top: the heights add up, and the stack shows the mover's colour. (D: the source says "essentially of a
+    different colour"; we read "chiefly" and allow any colour, the own included, as public descriptions do.)
+T9 Cities
+    A stack in a lot is built for good: it never moves and nothing lands on it. (D: the source counts towers; a single stone is one
+    of height 1, since the source has stones and towers moved into cities alike.)
+T10 Passing
+    (D: the source does not say what a player without a move does; we let the player pass, and only then, since a turn is a move.)
+T11 The end
+    The game ends as soon as the four lots of one city hold stacks of one colour. (D: the source does not say whether a neutral
+    colour counts; it does, since the source says "of the same colour" without exception. With the option `end_on_any_full_city` any
+    full city ends the game, for shorter ones.)
+T12 Other ends
+    (D: the source does not say what happens if that cannot come about; the game also ends, with no city doubled, when no stack on a
+    street shows a symbol of which a lot is vacant, since no score can change any more, and when all players pass in a row, since
+    nothing will change then.)
+T13 Scores
+    Each stack of the own colour in a lot counts its height, in the city that ended the game (T11) twice its height.
+T14 The limit
+    (D: the source sets none; after `max_plies` actions the game is truncated and scored as it stands, since once every city holds
+    two colours it may go on for ever. We take 500, some six moves for each stone.)
+T15 Rewards
+    Zero before the end; with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of them and −1/(n − 1) for the
+    others; two players get +1 and −1, or 0 and 0. `infos[agent]`: `score` (as it stands) and `ply`.
 
 Options
 =======
@@ -130,18 +151,14 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import (
-    Game,
-    Option,
-    Part,
-    Snapshot,
-    max_plies_option,
+from tabletop_envs.envs.checks import (
     require,
     require_equal,
     require_int,
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel

@@ -17,6 +17,8 @@ from tabletop_envs.envs.game import Game, Option, lane_seeds, parse_seed
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 
+__all__ = ["TabletopVectorEnv"]
+
 Observation = npt.NDArray[np.float32]
 Info = dict[str, Any]
 _NO_LANES = np.zeros(0, np.int64)
@@ -33,7 +35,7 @@ class TabletopVectorEnv(
     Args:
         game: The game, or its name or id (the registry gives it).
         num_envs: How many lanes.
-        opponents, seat, render_mode, on_illegal, **options: As of the single environment. Only callables among the
+        opponents, seat, render_mode, on_illegal: As of the single environment. Only callables among the
             opponents are called lane by lane.
         autoreset_mode: What happens to a game that is over (`gymnasium.vector.AutoresetMode`, or its value). `NEXT_STEP`: the
             lane's next step ignores its action and starts a new game, with the reward 0. `SAME_STEP`: a new game starts
@@ -41,6 +43,7 @@ class TabletopVectorEnv(
             `DISABLED`: the user resets, by `reset(options={"reset_mask": bool[num_envs]})`.
         copy: Whether observations and masks are fresh arrays at every call; False: the same ones, overwritten, which
             saves their allocation.
+        **options: The game's options.
 
     Raises:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.

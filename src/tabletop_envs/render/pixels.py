@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from tabletop_envs.extras import require
 
+__all__ = ["png", "rasterise"]
+
 # The first two rows of an affine map, here the identity, written as resvg reads it.
 _AS_IT_IS = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 

@@ -28,6 +28,8 @@ from tabletop_envs.render import svg
 from tabletop_envs.render.compact import Store, deltas, split
 from tabletop_envs.render.svg.players import player_colours, player_name
 
+__all__ = ["page"]
+
 # What the page begins with; "auto" is what the reader's system prefers.
 PAGE_THEMES = ("auto", "light", "dark")
 _USE, _ID = re.compile(r'href="#([^"]+)"'), re.compile(r' id="([^"]+)"')

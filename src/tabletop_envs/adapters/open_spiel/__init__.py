@@ -50,6 +50,8 @@ require("pyspiel", "openspiel")
 
 import pyspiel  # noqa: E402
 
+__all__ = ["TabletopGame", "TabletopState", "game_name", "load_game", "register", "register_game"]
+
 _TYPES = pyspiel.GameType
 _PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
 _SECRETS = {

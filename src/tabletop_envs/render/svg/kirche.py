@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
+from tabletop_envs.render.svg.squares import Squares
 
 SIDE = 7
 MARGIN, STRIP = 26, 40
@@ -15,6 +16,7 @@ PLAYERS = ("light", "dark")
 PHASES = {"churches": "CHURCHES", "houses": "HOUSES", "moves": "MOVES"}
 FIRST_MOVE_PLANE, SWAP_PLANE = 2, 26
 SQUARES = SIDE * SIDE
+BOARD = Squares(SIDE, SIDE, MARGIN)
 
 
 def draw(
@@ -31,28 +33,15 @@ def draw(
     _draw_board(canvas)
     things = _things(snapshot)
     if previous is not None:
-        before = _things(previous)
-        for square in range(SQUARES):
-            if things.get(square) != before.get(square):
-                canvas.last(*_corner(square))
+        BOARD.mark_last(canvas, things, _things(previous))
     for square, (player, kind, ridge) in sorted(things.items()):
-        _draw_thing(canvas, player, kind, ridge, *_middle(square))
+        _draw_thing(canvas, player, kind, ridge, *BOARD.middle(square))
     if snapshot["outcome"] is None:
         _mark_legal(canvas, things, legal)
     _draw_strip(canvas, snapshot)
     if fields:
-        for square in range(SQUARES):
-            canvas.field(square, *_corner(square))
+        BOARD.add_fields(canvas)
     return canvas
-
-
-def _corner(square: int) -> tuple[int, int]:
-    return MARGIN + square % SIDE * FIELD, MARGIN + square // SIDE * FIELD
-
-
-def _middle(square: int) -> tuple[int, int]:
-    x, y = _corner(square)
-    return x + FIELD // 2, y + FIELD // 2
 
 
 def _things(snapshot: Mapping[str, Any]) -> dict[int, tuple[int, str, str]]:
@@ -234,10 +223,7 @@ def _mark_legal(
             stride = 1 if things[square][2] == "h" else SIDE
             goal = square + (1 - 2 * way) * stride * (distance + 1)
         targets.setdefault(goal, []).append(action)
-    for square, actions in origins.items():
-        canvas.origin(*_corner(square), actions)
-    for square, actions in targets.items():
-        canvas.target(*_middle(square), actions, taken=square in things)
+    BOARD.mark_legal(canvas, origins, targets, taken=things)
 
 
 # Below the board

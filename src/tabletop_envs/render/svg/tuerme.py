@@ -8,8 +8,10 @@ from typing import Any
 
 from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS, SQUARES
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
+from tabletop_envs.render.svg.squares import Squares
 
 MARGIN, STRIP = 26, 44
+BOARD = Squares(ROWS, COLUMNS, MARGIN)
 SIZE = (COLUMNS * FIELD + 2 * MARGIN, ROWS * FIELD + MARGIN + STRIP + 4)
 NAMES = ("red", "blue", "green", "yellow")
 PASS = 22 * SQUARES
@@ -42,34 +44,21 @@ def draw(
     _draw_board(canvas)
     _draw_cities(canvas, snapshot, stacks)
     if previous is not None:
-        before = _stacks(previous)
-        for square in range(SQUARES):
-            if stacks.get(square) != before.get(square):
-                canvas.last(*_corner(square))
+        BOARD.mark_last(canvas, stacks, _stacks(previous))
     for square, (colour, symbol, height) in sorted(stacks.items()):
         name = f"stack-{NAMES[colour]}-{symbol}-{height}"
         canvas.use(
             name,
             partial(_stack, colour=colour, symbol=symbol, height=height),
-            *_middle(square),
+            *BOARD.middle(square),
         )
     _draw_ending(canvas, snapshot)
     _draw_strip(canvas, snapshot, stacks)
     if snapshot["outcome"] is None:
         _mark_legal(canvas, stacks, legal)
     if fields:
-        for square in range(SQUARES):
-            canvas.field(square, *_corner(square))
+        BOARD.add_fields(canvas)
     return canvas
-
-
-def _corner(square: int) -> tuple[int, int]:
-    return MARGIN + square % COLUMNS * FIELD, MARGIN + square // COLUMNS * FIELD
-
-
-def _middle(square: int) -> tuple[int, int]:
-    x, y = _corner(square)
-    return x + FIELD // 2, y + FIELD // 2
 
 
 def _stacks(snapshot: Mapping[str, Any]) -> dict[int, tuple[int, int, int]]:
@@ -117,7 +106,7 @@ def _draw_cities(
     """The cities with their vacant lots; a city whose stacks are all of one colour has a wall of it."""
     theme = canvas.theme
     for corner in CITY_CORNERS:
-        x, y = _corner(corner)
+        x, y = BOARD.corner(corner)
         lots = (corner, corner + 1, corner + COLUMNS, corner + COLUMNS + 1)
         built = [stacks[lot] for lot in lots if lot in stacks]
         colours = {colour for colour, _, _ in built}
@@ -134,7 +123,7 @@ def _draw_cities(
         for lot in lots:
             if lot not in stacks:
                 symbol = int(FIELDS[lot])
-                canvas.use(f"lot-{symbol}", partial(_lot, symbol=symbol), *_middle(lot))
+                canvas.use(f"lot-{symbol}", partial(_lot, symbol=symbol), *BOARD.middle(lot))
 
 
 def _lot(canvas: Canvas, symbol: int) -> None:
@@ -175,7 +164,7 @@ def _draw_ending(canvas: Canvas, snapshot: Mapping[str, Any]) -> None:
     if snapshot["ending_city"] is None:
         return
     theme = canvas.theme
-    x, y = _corner(CITY_CORNERS[snapshot["ending_city"]])
+    x, y = BOARD.corner(CITY_CORNERS[snapshot["ending_city"]])
     canvas.rect(
         x, y, 2 * FIELD, 2 * FIELD, rx=9, stroke=theme.gold, stroke_width=5, class_=["ending-city"]
     )
@@ -198,10 +187,7 @@ def _mark_legal(canvas: Canvas, stacks: Mapping[int, Any], legal: Sequence[int])
         goal = row * COLUMNS + plane if plane < COLUMNS else (plane - COLUMNS) * COLUMNS + column
         origins.setdefault(square, []).append(action)
         targets.setdefault(goal, []).append(action)
-    for square, actions in origins.items():
-        canvas.origin(*_corner(square), actions)
-    for square, actions in targets.items():
-        canvas.target(*_middle(square), actions, taken=square in stacks)
+    BOARD.mark_legal(canvas, origins, targets, taken=stacks)
 
 
 # Below the board
