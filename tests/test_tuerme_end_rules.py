@@ -11,6 +11,7 @@ from tests.tuerme_boards import (
     CITY_CORNERS,
     PASS,
     PLAN,
+    Place,
     blocked_deal,
     landings,
     move,
@@ -89,6 +90,25 @@ def test_t10_foreign_stacks_do_not_help_with_four_players(tuerme: Starter) -> No
         game.step(PASS)
     assert game.snapshot()["passes"] == 3
     assert PASS not in game.legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("mover", "blockers", "landing"),
+    [
+        ((0, 0), [(1, 0), (2, 0)], (0, 1)),
+        ((0, 13), [(1, 13), (2, 13)], (0, 12)),
+        ((7, 0), [(6, 0), (5, 0)], (7, 1)),
+        ((7, 13), [(6, 13), (5, 13)], (7, 12)),
+        ((0, 0), [(0, 1), (0, 2)], (1, 0)),
+        ((7, 0), [(7, 1), (7, 2)], (6, 0)),
+    ],
+)
+def test_t10_a_single_move_anywhere_forbids_to_pass(
+    tuerme: Starter, mover: Place, blockers: list[Place], landing: Place
+) -> None:
+    blocking = [stack(*place, 1, symbol) for symbol, place in enumerate(blockers, 1)]
+    game = tuerme.position(position(stack(*mover, 0, 0), *blocking, num_players=4))
+    assert game.legal_actions() == [move(mover, landing)]
 
 
 def test_t10_a_move_ends_the_row_of_passes(tuerme: Starter) -> None:

@@ -1,0 +1,103 @@
+"""Mutation testing of a game's kernel, from a copy of the sources to the report.
+
+    python -m tests.mutation kirche                        all mutants: hours
+    python -m tests.mutation tuerme --sample 150 --seed 1  so many of them, drawn at random
+
+Whatever is done already is kept in build/mutation/<game>: the same command goes on where the last one was interrupted, and a
+larger sample adds to a smaller one. `--fresh` forgets it, as is due after a change of the kernel or the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cosmic_ray.config import load_config, serialize_config
+from cosmic_ray.work_db import WorkDB, use_db
+
+from tabletop_envs import registry
+from tests.mutation.report import report
+
+ROOT = Path(__file__).parents[2]
+CONFIG = Path(__file__).parent / "cosmic-ray.toml"
+KERNELS = Path("src/tabletop_envs/kernels")
+# Everything that the tests of a kernel need.
+COPIED = ("src", "tests", "benchmarks", "pyproject.toml", "README.md")
+
+
+def files_of(game: str) -> list[str]:
+    """The files of a game's kernel, from the repository's root."""
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNELS).glob(f"{game}*.py"))
+
+
+def prepare(game: str, folder: Path) -> None:
+    """Copy the sources, check that all tests pass there, and list the mutants of the game's files."""
+    copy = folder / "copy"
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            hidden = shutil.ignore_patterns("__pycache__", ".*")
+            shutil.copytree(source, copy / name, ignore=hidden)
+        else:
+            shutil.copy(source, copy / name)
+    config = load_config(str(CONFIG))
+    config["module-path"] = files_of(game)
+    config["test-command"] = f"{sys.executable} -m tests.mutation.check {game}"
+    (folder / "config.toml").write_text(serialize_config(config), encoding="utf-8")
+    run(folder, sys.executable, "-m", "tests.mutation.check", game)
+    run(folder, "cosmic-ray", "init", "../config.toml", "../all.sqlite")
+    run(folder, "cr-filter-operators", "../all.sqlite", "../config.toml")
+
+
+def run(folder: Path, *command: str) -> None:
+    """Run a command in the copy of the sources, whose package is the one that is imported."""
+    environment = os.environ | {"PYTHONPATH": "src"}
+    program = shutil.which(command[0], path=str(Path(sys.executable).parent)) or command[0]
+    subprocess.run([program, *command[1:]], cwd=folder / "copy", env=environment, check=True)
+
+
+def choose(folder: Path, sample: int | None, seed: int) -> int:
+    """Put mutants drawn at random (None: all) into the session, where they are not yet; how many there are in all."""
+    with (
+        use_db(str(folder / "all.sqlite"), WorkDB.Mode.open) as everything,
+        use_db(str(folder / "session.sqlite")) as session,
+    ):
+
+        def order(item):
+            (mutation,) = item.mutations
+            return mutation.module_path, mutation.operator_name, mutation.occurrence
+
+        items = sorted(everything.pending_work_items, key=order)
+        random.Random(seed).shuffle(items)
+        there = {item.job_id for item in session.work_items}
+        session.add_work_items(item for item in items[:sample] if item.job_id not in there)
+        return len(items)
+
+
+def main() -> int:
+    """What the command does; the number of survivors without an explanation is not 0: exit code 1."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("game", choices=registry.game_names())
+    parser.add_argument("--sample", type=int, help="so many mutants instead of all")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--fresh", action="store_true", help="forget what was done before")
+    options = parser.parse_args()
+    folder = ROOT / "build" / "mutation" / options.game
+    if options.fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    if not (folder / "all.sqlite").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        prepare(options.game, folder)
+    total = choose(folder, options.sample, options.seed)
+    run(folder, "cosmic-ray", "exec", "../config.toml", "../session.sqlite")
+    return report(folder / "session.sqlite", total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The result of a session: how many mutants were killed, and each that survived, with its explanation if there is one.
+
+python -m tests.mutation.report build/mutation/kirche/session.sqlite
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from cosmic_ray.work_db import WorkDB, use_db
+from scipy.stats import binomtest
+
+# Mutants that no test can kill, and why: they do the same as the code.
+EXPLAINED = Path(__file__).parent / "equivalent.toml"
+
+
+def changes(diff: str) -> tuple[str, str]:
+    """The lines that a mutation takes out and puts in."""
+    lines = diff.splitlines()
+    old, new = (
+        "\n".join(
+            line[1:].strip()
+            for line in lines
+            if line.startswith(sign) and not line.startswith(sign * 3)
+        )
+        for sign in "-+"
+    )
+    return old, new
+
+
+def survivors(completed: Any) -> list[dict[str, str]]:
+    """The mutants that all tests passed, in the order of the files."""
+    found = []
+    for item, result in completed:
+        if not result.is_killed:
+            (mutation,) = item.mutations
+            old, new = changes(result.diff)
+            found.append(
+                {
+                    "file": mutation.module_path.name,
+                    "line": mutation.start_pos[0],
+                    "function": mutation.definition_name or "",
+                    "old": old,
+                    "new": new,
+                }
+            )
+    return sorted(found, key=lambda mutant: (mutant["file"], mutant["line"], mutant["new"]))
+
+
+def explanations() -> dict[tuple[str, str, str, str], str]:
+    """Why a mutant is equivalent, by file, function, old and new line."""
+    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["mutant"]
+    return {
+        (entry["file"], entry["function"], entry["old"], new): entry["why"]
+        for entry in entries
+        for new in entry["new"]
+    }
+
+
+def report(session: Path, total: int | None = None) -> int:
+    """Print the result; 1 if a survivor has no explanation, else 0."""
+    with use_db(str(session), WorkDB.Mode.open) as database:
+        completed = [
+            (item, result)
+            for item, result in database.completed_work_items
+            if result.test_outcome is not None
+        ]
+    mutants = Counter(item.mutations[0].module_path.name for item, _ in completed)
+    alive = survivors(completed)
+    known = explanations()
+    unexplained = []
+    print("file | mutants | killed | equivalent | others\n---|---|---|---|---")
+    for mutant in alive:
+        key = (mutant["file"], mutant["function"], mutant["old"], mutant["new"])
+        mutant["why"] = known.get(key, "")
+        if not mutant["why"]:
+            unexplained.append(mutant)
+    for file, count in sorted(mutants.items()):
+        survived = [mutant for mutant in alive if mutant["file"] == file]
+        equivalent = sum(bool(mutant["why"]) for mutant in survived)
+        print(
+            f"{file} | {count} | {count - len(survived)} | {equivalent} | {len(survived) - equivalent}"
+        )
+    number, killed = len(completed), len(completed) - len(alive)
+    drawn = f" of {total}" if total else ""
+    for name, base in (("all", number), ("not equivalent", number - len(alive) + len(unexplained))):
+        if base:
+            low, high = binomtest(killed, base).proportion_ci(method="wilson")
+            print(
+                f"killed of {name}{drawn if name == 'all' else ''}: {killed}/{base} = {killed / base:.1%}"
+                f" (95 % interval {low:.1%} … {high:.1%})"
+            )
+    for mutant in alive:
+        print(f"\n{mutant['file']}:{mutant['line']} {mutant['function']}")
+        print("- " + mutant["old"].replace("\n", "\n- "))
+        print("+ " + mutant["new"].replace("\n", "\n+ "))
+        print(mutant["why"] or "NOT EXPLAINED")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(report(Path(sys.argv[1])))
