@@ -10,6 +10,7 @@ Needs `pip install "tabletop-envs[rllib]"`. After each iteration it prints the l
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ray.rllib.algorithms.ppo import PPOConfig
 
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--batch", type=int, default=4_096, help="steps an iteration")
     arguments = parser.parse_args()
-    options = {"num_houses": 1} if arguments.game == "kirche" else {}
+    options: dict[str, Any] = {"num_houses": 1} if arguments.game == "kirche" else {}
     name = rllib.register(arguments.game, opponents=arguments.opponent, **options)
     config = (
         PPOConfig()

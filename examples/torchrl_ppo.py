@@ -11,6 +11,7 @@ it was 0.05 to 0.11 after 25,000 to 33,000 frames, which took 17 seconds of one 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import torch
 from tensordict.nn import TensorDictModule
@@ -38,7 +39,7 @@ def main() -> None:
     parser.add_argument("--opponent", default="random")
     parser.add_argument("--frames", type=int, default=100_000)
     arguments = parser.parse_args()
-    options = {"num_houses": 1} if arguments.game == "kirche" else {}
+    options: dict[str, Any] = {"num_houses": 1} if arguments.game == "kirche" else {}
     torch.manual_seed(1)
     env = TabletopEnv(arguments.game, GAMES, opponents=arguments.opponent, seed=1, **options)
     policy = ProbabilisticActor(

@@ -1,0 +1,116 @@
+"""docs/add-a-game.md, as a reader would follow it: every block into its file, every command run, its output compared."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.pages import ROOT, Block, blocks
+
+PAGE = "docs/add-a-game.md"
+# The first line of a block of code names the file that it goes to.
+FILE_LINE = re.compile(r"# (\w+\.py)\n")
+
+
+def file_of(block: Block) -> str:
+    """The file that a block of code goes to."""
+    match = FILE_LINE.match(block.code)
+    assert match, f"{block.place}: the first line names no file"
+    return match.group(1)
+
+
+def files() -> dict[str, str]:
+    """What the page's files hold in the end."""
+    contents: dict[str, str] = {}
+    for block in blocks(PAGE):
+        if block.language == "python":
+            name = file_of(block)
+            code = block.code.removeprefix(f"# {name}\n")
+            # Methods follow each other with one empty line between them, functions with two.
+            gap = "\n" if code.startswith(" ") else "\n\n"
+            contents[name] = contents[name] + gap + code if name in contents else code
+    return contents
+
+
+def test_every_block_is_code_a_command_or_its_output():
+    before = ""
+    for block in blocks(PAGE):
+        assert block.language in ("python", "bash", "text"), block.place
+        assert block.language != "text" or before == "bash", f"{block.place}: of what command?"
+        before = block.language
+
+
+def run(command: str, folder: Path, paths: list[Path]) -> str:
+    """The output of the commands of a block, errors included."""
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_the_page_works_from_top_to_bottom(tmp_path):
+    folder, clone = tmp_path / "afternoon", tmp_path / "clone"
+    folder.mkdir()
+    written = files()
+    begun: set[str] = set()
+    output = ""
+    for block in blocks(PAGE):
+        if block.language == "python":
+            name = file_of(block)
+            # Half a file is no use to a command, so it is written whole, at its first block.
+            if name not in begun:
+                (folder / name).write_text(written[name], encoding="utf-8")
+                begun.add(name)
+        elif block.language == "bash" and "../afternoon" in block.code:
+            shutil.copytree(
+                ROOT / "src", clone / "src", ignore=shutil.ignore_patterns("__pycache__")
+            )
+            output = run(block.code, clone, [clone / "src"])
+        elif block.language == "bash":
+            output = run(block.code, folder, [ROOT / "src"])
+            assert "pytest" not in block.code or "passed" in output, f"{block.place}: {output}"
+        else:
+            assert block.code.strip() in output, f"{block.place}: the output is\n{output}"
+    assert begun == written.keys()
+
+
+def without_docstring(tree: ast.Module) -> list[str]:
+    """The statements of a file after its docstring, as text."""
+    return [ast.unparse(statement) for statement in tree.body[1:]]
+
+
+def parsed(code: str) -> ast.Module:
+    return ast.parse(code)
+
+
+def test_the_page_s_kernel_is_the_benchmarks_yardstick():
+    kernel = (ROOT / "benchmarks" / "connect_four.py").read_text(encoding="utf-8")
+    assert without_docstring(parsed(files()["connect_four.py"])) == without_docstring(
+        parsed(kernel)
+    )
+
+
+def test_the_page_s_game_is_the_benchmarks_yardstick():
+    game = (ROOT / "benchmarks" / "connect_four_game.py").read_text(encoding="utf-8")
+    classes = [
+        next(ast.unparse(one) for one in parsed(code).body if isinstance(one, ast.ClassDef))
+        for code in (files()["connect_four_game.py"], game)
+    ]
+    assert classes[0] == classes[1]
