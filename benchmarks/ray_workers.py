@@ -199,8 +199,9 @@ def measure_game(
     """The pieces of a game, and what each number of workers played."""
     arguments = example.read_arguments([game, *options.set])
     units = arguments.units
-    measured, results = [], []
-    example.Player = timed_player(example)
+    measured: list[Played] = []
+    results: list[dict[str, Any]] = []
+    vars(example)["Player"] = timed_player(example)
     for workers in options.workers:
         played, given = play(example, arguments, workers, options.units)
         measured.append(played)

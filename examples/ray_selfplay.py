@@ -34,6 +34,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -173,9 +174,9 @@ class Player:
         samples = joined(seen)
         # Every player's result, the player in turn first.
         rewards = [rewards_of_scores(row) for row in scores.tolist()]
-        lane, player = samples.pop("lane"), samples.pop("player").astype(np.int64)
+        games_of, player = samples.pop("lane"), samples.pop("player").astype(np.int64)
         turns = (player[:, None] + np.arange(batch.num_players)) % batch.num_players
-        samples["result"] = np.array(rewards, np.float32)[lane[:, None], turns]
+        samples["result"] = np.array(rewards, np.float32)[games_of[:, None], turns]
         played = [
             records.GameRecord(
                 game=registry.batch_id(batch.game.name),
@@ -324,7 +325,8 @@ class Crew:
         RuntimeError where a unit fails again and again, or no worker can be started.
         """
         retries = self.arguments.retries
-        why = f"{type(error).__name__}: {error}".splitlines()[-1]  # Ray says it at the end
+        # Ray says it in its last line, and goes on with what people commonly do wrong.
+        why = f"{type(error).__name__}: {error}".splitlines()[-1].split(" Some common causes")[0]
         ray.kill(worker.actor)  # it may only hang
         if worker.unit is not None:
             self.lost += 1
@@ -530,7 +532,7 @@ class Run:
         bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}")
         )
-        crew = Crew(arguments, bar.console.print)
+        crew = Crew(arguments, partial(bar.console.print, markup=False, soft_wrap=True))
         # The learner has a thread of its own: workers are not to wait for it.
         with bar, ThreadPoolExecutor(1) as thread:
             try:

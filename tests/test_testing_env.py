@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from functools import partial
@@ -19,6 +20,7 @@ from tabletop_envs.testing import ContractError, check_env, env_stacks, option_c
 from tests.games import each_game, module
 
 MADE: dict[int, Game] = {}
+NUMBERS = itertools.count()
 
 
 class Spoiled(ConnectFour):
@@ -43,9 +45,10 @@ def spoiled(**attributes: Any) -> Game:
 
 
 def environment(**methods: Any) -> Any:
-    """Makes environments of connect four whose class has other methods."""
-    kind = type("Broken", (TabletopEnv,), methods)
-    return partial(kind, GAME)
+    """Makes environments of connect four whose class has other methods, and is found by pickle."""
+    name = f"Broken{next(NUMBERS)}"
+    globals()[name] = type(name, (TabletopEnv,), methods)
+    return partial(globals()[name], GAME)
 
 
 @each_game

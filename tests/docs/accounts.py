@@ -45,7 +45,6 @@ PROGRAMS = {
         "--seconds": "0.02",
         "--repeats": "1",
     },
-    "-m pytest -m soak": {"-k": "kirche"},
     "examples/ppo_selfplay.py": {
         "--games": "4",
         "--plies": "8",
@@ -93,7 +92,8 @@ SMALLER = {
     "tabletop-envs play meeples --opponent greedy --web": "tabletop-envs play meeples --opponent greedy --web --no-open",
     "python -m benchmarks.learning run --folder runs/learning": "python -m benchmarks.learning run --smoke "
     "--only ppo-tuerme-2 --seeds 1 --folder runs/learning --results runs/learning",
-    ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak",
+    ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
+    "tests/test_lockstep.py -k kirche",
 }
 
 # What a command that asks is answered; others find an empty input.

@@ -10,7 +10,7 @@ from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, require_count
 from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
-from tabletop_envs.testing.env_games import GameWalk, check_losing, check_truncation
+from tabletop_envs.testing.env_games import GameWalk, check_losing, check_truncation, random_game
 from tabletop_envs.testing.env_stacks import check_batch, check_gymnasium, check_pettingzoo
 
 MakeEnv = Callable[..., TabletopEnv]
@@ -53,11 +53,13 @@ def check_env(
     cases = [{**made.options, **case} for case in chosen_cases(game, options)]
     check_options(make, game)
     for number, case in enumerate(cases):
-        lengths = [GameWalk(make, game, case, seed + walk).run() for walk in range(games)]
-        check_copies(make, game, case, seed, lengths[0])
-        check_refusals(make, game, case, seed, lengths[0] // 2)
+        for walk in range(games):
+            GameWalk(make, game, case, seed + walk).run()
+        whole = random_game(make, game, case, seed)
+        check_copies(make, whole)
+        check_refusals(make, whole)
         check_losing(make, game, case, seed)
-        check_truncation(make, game, case, seed)
+        check_truncation(make, whole)
         check_pettingzoo(make, game, case)
         check_gymnasium(game, case)
         check_batch(make, game, case, seed, packed=number == 0)

@@ -14,7 +14,7 @@ import numpy as np
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, Snapshot
 from tabletop_envs.testing.contract import Played
-from tabletop_envs.testing.env_games import is_over, legal_actions, play_on
+from tabletop_envs.testing.env_games import is_over, legal_actions, play_again
 
 MakeEnv = Callable[..., TabletopEnv]
 # How many actions copies are played on.
@@ -23,16 +23,13 @@ FOLLOWING = 12
 NONSENSE: tuple[Any, ...] = (None, -1, 10**9, 0.5, "nonsense", [], {}, [None], [[None]], [{}])
 
 
-def check_copies(
-    make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int, length: int
-) -> None:
+def check_copies(make: MakeEnv, whole: Played) -> None:
     """Check copies of all kinds at the beginning, in the middle and at the end of a game."""
+    length = len(whole.actions)
+    chance = random.Random(whole.seed)
     for moment in sorted({0, 1, length // 3, 2 * length // 3, length}):
-        played = Played(game.name, options, seed)
-        chance = random.Random(seed)
-        env = make(**options)
-        env.reset(seed=seed)
-        play_on(env, played, chance, moment)
+        env, played = play_again(make, whole, moment)
+        options = played.options
         check_snapshot(env, played)
         before = look(env)
         lead = copy_by("clone", env, make, options, played)
@@ -102,20 +99,15 @@ def check_snapshot(env: TabletopEnv, played: Played) -> None:
     )
 
 
-def check_refusals(
-    make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int, plies: int
-) -> None:
-    """Check that impossible snapshots raise ValueError and change nothing.
+def check_refusals(make: MakeEnv, whole: Played) -> None:
+    """Check, half-way through a game, that impossible snapshots raise ValueError and change nothing.
 
     A spoiled snapshot that is taken after all must be given back by `snapshot` as it was spoiled: so nothing is
     overlooked. (The order of lists means nothing.)
     """
-    played = Played(game.name, options, seed)
-    env = make(**options)
-    env.reset(seed=seed)
-    play_on(env, played, random.Random(seed), plies)
+    env, played = play_again(make, whole, len(whole.actions) // 2)
     before = look(env)
-    for what, spoiled in spoil(env.snapshot(), game):
+    for what, spoiled in spoil(env.snapshot(), env.game):
         twin = env.clone()
         try:
             twin.restore(spoiled)

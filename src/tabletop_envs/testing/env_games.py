@@ -27,14 +27,27 @@ def legal_actions(env: TabletopEnv) -> list[int]:
     return [int(action) for action in np.flatnonzero(env.action_mask())]
 
 
-def play_on(env: TabletopEnv, played: Played, chance: random.Random, plies: int) -> None:
-    """Play so many random actions, or to the end."""
-    for _ in range(plies):
-        if is_over(env):
-            return
-        action = chance.choice(legal_actions(env))
+def random_game(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> Played:
+    """A whole game of random actions."""
+    played, chance = Played(game.name, options, seed), random.Random(seed)
+    env = make(**options)
+    env.reset(seed=seed)
+    while not is_over(env):
+        played.actions.append(chance.choice(legal_actions(env)))
+        env.step(played.actions[-1])
+    return played
+
+
+def play_again(
+    make: MakeEnv, whole: Played, plies: int, **options: Any
+) -> tuple[TabletopEnv, Played]:
+    """The beginning of a game in a new environment, with some options changed."""
+    played = Played(whole.name, {**whole.options, **options}, whole.seed, whole.actions[:plies])
+    env = make(**played.options)
+    env.reset(seed=played.seed)
+    for action in played.actions:
         env.step(action)
-        played.actions.append(action)
+    return env, played
 
 
 class GameWalk:
@@ -48,8 +61,8 @@ class GameWalk:
         self.agents = self.env.possible_agents
         self.chance = random.Random(seed)
 
-    def run(self) -> int:
-        """Play the game to its end; returns how many actions it took."""
+    def run(self) -> None:
+        """Play the game to its end."""
         env, require, seed = self.env, self.played.require, self.played.seed
         for one in (env, self.other):
             one.reset(seed=seed)
@@ -75,7 +88,6 @@ class GameWalk:
         self.check_end()
         env.reset(seed=seed)
         require(env.snapshot() == first, "reset: the same seed starts the same game", "another")
-        return len(self.played.actions)
 
     def check_position(self) -> None:
         """Check what the environment shows, to everybody."""
@@ -241,7 +253,8 @@ def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: in
         env.reset(seed=played.seed)
         chance = random.Random(played.seed)
         while env.action_mask().all() and not is_over(env):
-            play_on(env, played, chance, 1)
+            played.actions.append(chance.choice(legal_actions(env)))
+            env.step(played.actions[-1])
         if not is_over(env):
             break
     else:
@@ -267,20 +280,12 @@ def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: in
     )
 
 
-def check_truncation(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> None:
+def check_truncation(make: MakeEnv, whole: Played) -> None:
     """Check that max_plies ends a game half-way, and that such a game is restored."""
-    whole = Played(game.name, options, seed)
-    env = make(**options)
-    env.reset(seed=seed)
-    play_on(env, whole, random.Random(seed), env.options.get("max_plies", 0))
     plies = len(whole.actions) // 2
     if plies < 1:
         return
-    played = Played(game.name, {**options, "max_plies": plies}, seed, whole.actions[:plies])
-    env = make(**played.options)
-    env.reset(seed=seed)
-    for action in played.actions:
-        env.step(action)
+    env, played = play_again(make, whole, plies, max_plies=plies)
     played.require(
         all(env.truncations.values()) and not any(env.terminations.values()),
         "max_plies: after so many actions the game is truncated, and not terminated",

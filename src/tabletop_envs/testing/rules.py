@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import int64, njit, typeof, uint64
-from numba.core.errors import NumbaError
 
 from tabletop_envs import kernels
 from tabletop_envs.envs.game import State
@@ -66,10 +65,10 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
     where = f"the kernel with {kernel.num_actions} actions"
     try:
         function.compile((typeof(states), typeof(words), int64, typeof(observation), uint64))
-    except NumbaError as error:
+    except Exception as error:  # Numba's own errors, and what falls out of its depths.
         raise ContractError(
             f"{name}: it is registered (kernels.register) and Numba compiles it",
-            str(error).strip(),
+            f"{type(error).__name__}: {str(error).strip()}",
             where,
         ) from error
     if not allow_floats:
