@@ -14,6 +14,8 @@ from tests.docs import commands, needs
 from tests.docs.accounts import BLOCKS_NOT_RUN, COMMANDS_NOT_RUN, PAGES_OF_OTHER_TESTS
 from tests.docs.pages import Block, blocks, pages
 
+pytestmark = pytest.mark.pages
+
 # Parts what one block prints from what the next does.
 MARK = "\x1e"
 OWN_PAGES = [page for page in pages() if page not in PAGES_OF_OTHER_TESTS]
