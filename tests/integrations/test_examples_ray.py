@@ -25,7 +25,7 @@ pytest.importorskip("rich", reason="rich is not installed: the extra ray")
 from ray import cloudpickle  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from tabletop_envs import make_batch, records, registry  # noqa: E402
+from tabletop_envs import make_batch, records  # noqa: E402
 from tests.games import each_game  # noqa: E402
 
 SCRIPT = Path(__file__).parent.parent.parent / "examples" / "ray_selfplay.py"
@@ -128,7 +128,6 @@ def test_samples_are_what_the_games_records_replay(
     given = worker.work(example.Unit(0, 0, 0), example.weights_of(worker.network))
     samples, games = given["samples"], given["records"]
     assert len(games) == 5
-    game = registry.get_game(name)
     unpacker = make_batch(name, 1, packed=True)
     observations = unpacker.unpack_observation(samples["observation"])
     masks = unpacker.unpack_mask(samples["mask"])
@@ -140,20 +139,17 @@ def test_samples_are_what_the_games_records_replay(
         assert record.result
         batch = make_batch(name, 1, seed=record.seed, **record.options)
         for ply, action in enumerate(record.actions):
-            player = int(batch.current_player[0])
-            rewards = record.result["rewards"]
-            expected.append(
-                (
-                    (ply, lane),
-                    batch.observation[0].copy(),
-                    batch.action_mask[0].copy(),
-                    action,
-                    rewards[player:] + rewards[:player],
-                )
-            )
+            player, rewards = int(batch.current_player[0]), record.result["rewards"]
+            own_first = rewards[player:] + rewards[:player]
+            seen = batch.observation[0].copy(), batch.action_mask[0].copy()
+            expected.append(((ply, lane), *seen, action, own_first))
             batch.step([action])
     expected.sort(key=lambda row: row[0])
     assert len(expected) == len(samples["result"])
+    if (name, agent) == ("kirche", "network"):
+        # Games end one after the other, and searches become smaller with them.
+        assert len({len(record.actions) for record in games}) > 1
+    assert any(any(record.result["rewards"]) for record in games)
     for row, (_, observation, mask, action, result) in enumerate(expected):
         np.testing.assert_array_equal(observations[row], observation)
         np.testing.assert_array_equal(masks[row], mask)
@@ -163,12 +159,9 @@ def test_samples_are_what_the_games_records_replay(
         assert len(set(moves)) == len(moves)
         assert mask[moves].all()
         assert samples["visits"][row].sum() == (4 if agent == "network" else 1)
-    assert game.kernel.num_actions == masks.shape[1]
 
 
-def test_losses_are_divergence_and_squared_error(
-    example: ModuleType,
-) -> None:
+def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
     words = ("--option", "num_players=3", "--learning-rate", "0.01", "--reuse", "1")
     arguments = example.read_arguments(["tuerme", *TINY, *words])
     worker, learner = example.Player(arguments), example.Learner(arguments)
@@ -194,20 +187,13 @@ def test_losses_are_divergence_and_squared_error(
     assert len(learner.replay) == arguments.window
 
 
-def test_rounds_are_played_with_the_network_of_a_fixed_age(
-    example: ModuleType,
-) -> None:
+def test_rounds_are_played_with_the_network_of_a_fixed_age(example: ModuleType) -> None:
     words = ("kirche", *TINY, "--rounds", "5", "--staleness", "2", "--evaluate-every", "2")
     run = example.Run(example.read_arguments(list(words)))
     versions = [{unit.version for unit in run.units(number)} for number in range(6)]
     assert versions == [{0}, {0}, {0}, {1}, {2}, {5}]
-    evaluated = [
-        unit.version
-        for number in range(6)
-        for unit in run.units(number)
-        if unit.number == example.EVALUATION
-    ]
-    assert evaluated == [2, 5]
+    units = [unit for number in range(6) for unit in run.units(number)]
+    assert [unit.version for unit in units if unit.number == example.EVALUATION] == [2, 5]
     assert [len(run.units(number)) for number in range(6)] == [3, 3, 3, 3, 4, 1]
 
 
