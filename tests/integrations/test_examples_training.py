@@ -222,13 +222,16 @@ def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) ->
     rollout.done[:] = rng.random((plies, games)) < 0.1
     rollout.reward[rollout.done] = rng.normal(size=(int(rollout.done.sum()), players))
     rollout.value[:] = torch.from_numpy(rng.normal(size=(plies, games)))
+    rollout.mask[..., 0] = True
+    rollout.mask[..., 1] = torch.from_numpy(rng.random((plies, games)) < 0.8)
+    choice = rollout.mask[..., 1].numpy()
     advantages, learned = rollout.advantages()
     expected = slow_advantages(rollout, example.DISCOUNT, example.TRACE)
     assert 0 < len(expected) < plies * games
     for ply in range(plies):
         for game in range(games):
             known = (ply, game) in expected
-            assert learned[ply, game] == (known and rollout.own[ply, game])
+            assert learned[ply, game] == (known and rollout.own[ply, game] and choice[ply, game])
             if known:
                 assert advantages[ply, game] == pytest.approx(expected[ply, game], abs=1e-5)
 
@@ -302,21 +305,26 @@ def test_illegal_actions_have_no_probability(
 
 
 @each_game
-def test_the_policy_looks_around_squares(name: str, example: ModuleType) -> None:
+def test_boards_show_the_planes_and_nothing_around(name: str, example: ModuleType) -> None:
     game = example.registry.get_game(name)
-    look = example.Look(game, 2, 8)
-    numbers = np.append(np.arange(game.kernel.observation_size), [-1, -2])
-    parts = game.split_observation(numbers[:-2]).values()
-    planes = [part for part in parts if part.ndim == 3]
-    boards = np.concatenate([*planes, np.full((1, *planes[0].shape[1:]), -2)])
-    rows, columns = boards.shape[1:]
-    for square in (0, columns - 1, rows * columns // 2 + 3, rows * columns - 1):
-        seen = numbers[look.patches[square].numpy()].reshape(-1, 5, 5)
-        for down, right in np.ndindex(5, 5):
-            row, column = square // columns + down - 2, square % columns + right - 2
-            inside = 0 <= row < rows and 0 <= column < columns
-            expected = boards[:, row, column] if inside else np.full(len(boards), -1)
-            np.testing.assert_array_equal(seen[:, down, right], expected)
+    low, high = game.bounds()
+    rng = np.random.default_rng(5)
+    observation = rng.integers(low, high.astype(int) + 1, (3, len(low))).astype(np.int8)
+    board = example.Board(game, 2)
+    boards = board(torch.from_numpy(observation)).numpy()
+    parts = game.split_observation(observation).values()
+    planes = np.concatenate([part for part in parts if part.ndim == 4], 1)
+    inside = boards[:, 2:-2, 2:-2].transpose(0, 3, 1, 2)
+    count = planes.shape[1]
+    np.testing.assert_array_equal(inside[:, :count], planes)
+    assert (inside[:, count] == 1).all()
+    # Heights and values are shown number by number, too.
+    graded = [planes[:, at] == number for at, most in board.graded for number in range(1, most + 1)]
+    expected = np.array(graded).reshape(-1, 3, *planes.shape[2:]).swapaxes(0, 1)
+    np.testing.assert_array_equal(inside[:, count + 1 :], expected)
+    assert bool(board.graded) == (name != "kirche")
+    assert board.size == boards.shape[-1]
+    assert boards.sum() == inside.sum()
 
 
 @each_game
@@ -324,36 +332,25 @@ def test_only_what_is_around_a_square_moves_what_is_seen_of_it(
     name: str, example: ModuleType
 ) -> None:
     game = example.registry.get_game(name)
-    look = example.Look(game, 1, 8)
+    board = example.Board(game, 1)
+    look = example.Look(board, 8)
     observation = torch.zeros((1, game.kernel.observation_size), dtype=torch.int8)
     planes = example.observation_planes(game)
     rows, columns = planes[0].shape
     square = 2 * columns + 2
     at = (torch.tensor([0]), torch.tensor([square]))
-    empty = look(observation, *at)
+    empty = look(board(observation), *at)
     _, high = game.bounds()
     for plane in (planes[0], planes[-1]):
         for row, column in np.ndindex(rows, columns):
             observation[0, plane[row, column]] = high[plane[row, column]]
             near = max(abs(row - 2), abs(column - 2)) <= 1
-            assert torch.equal(look(observation, *at), empty) != near
+            assert torch.equal(look(board(observation), *at), empty) != near
             observation[0, plane[row, column]] = 0
-    # Graded planes (heights, values) are seen number by number, and besides as they are.
-    for place, most in look.graded:
-        number = int(planes[place][2, 2])
-        assert most == high[number] > 1
-        seen = []
-        for grade in range(most + 1):
-            observation[0, number] = grade
-            seen.append(look(observation, *at))
-        steps = torch.stack(seen).diff(dim=0)
-        assert not torch.allclose(steps[0], steps[1], atol=1e-6)
-        observation[0, number] = 0
     # The same squares of several rows keep their order.
     both = torch.cat([observation, observation])
     both[1, planes[0][2, 2]] = 1
-    where = torch.tensor([square, 0, square])
-    one = look(both, torch.tensor([1, 0, 0]), where)
+    one = look(board(both), torch.tensor([1, 0, 0]), torch.tensor([square, 0, square]))
     assert torch.allclose(one[2], empty[0], atol=1e-6)
     assert not torch.allclose(one[0], empty[0], atol=1e-6)
 
