@@ -122,7 +122,7 @@ def test_a_unit_gives_what_its_number_and_the_network_say(
 def test_samples_are_what_the_games_records_replay(
     name: str, agent: str, example: ModuleType
 ) -> None:
-    words = ("--option", "max_plies=60") if name == "kirche" else ("--option", "num_players=3")
+    words = ("--option", "max_plies=200") if name == "kirche" else ("--option", "num_players=3")
     arguments = example.read_arguments([name, *TINY, "--games", "5", *words, "--agent", agent])
     worker = example.Player(arguments)
     given = worker.work(example.Unit(0, 0, 0), example.weights_of(worker.network))
