@@ -66,7 +66,7 @@ def check_kernel(
         games: How many games are played with each of the options: those of the seeds `seed`, `seed + 1`, ….
         seed: The first game's seed.
         allow_floats: Whether the rules may calculate with floats. Otherwise they may not, since floats are what Numba makes, silently, of
-            signed and unsigned 64-bit integers in one operation.
+            signed and unsigned 64-bit integers in some operations (`min`, `max`, true division).
 
     Raises:
         ContractError: An AssertionError that names the promise, what was found, and the game in which it was.

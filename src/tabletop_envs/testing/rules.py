@@ -76,7 +76,7 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
         floats = sorted({match.group() for match in _FLOATS.finditer(code)})
         if floats:
             raise ContractError(
-                f"{name}: it calculates with whole numbers (signed and unsigned operands mixed give floats in Numba)",
+                f"{name}: it calculates with whole numbers (signed and unsigned 64-bit operands mixed can give floats in Numba)",
                 f"the compiled code has {', '.join(floats)}",
                 where,
             )
