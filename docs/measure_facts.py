@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from tabletop_envs import registry
 from tabletop_envs.agents import make_agent
@@ -42,7 +43,7 @@ SEED = 1
 MOST_FROM_START, MOST_FROM_POSITION = 100_000_000, 3_000_000
 
 
-@engine.entry
+@njit
 def count_choices(states: Any, words: Any, actions: Any, choices: Any) -> None:
     """Play `actions` in `states[0]`; write how many actions were legal before each into `choices`."""
     for index in range(len(actions)):
