@@ -13,7 +13,7 @@
 
 The model: workers do not disturb each other, so W of them play W times what one plays in a second of processor time, until
 the learner, the driver or the learner's network connection (`--gigabits`) has no more to give; the lowest of the four is the bottleneck.
-Networks go to each machine of `--cores` workers once a round, over the same connection.
+Networks go to each machine of `--cores` workers once a round, over the same connection; a round has two units for each worker.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ class Pieces:
 
     def limits(self, workers: int, gigabits: float, cores: int) -> dict[str, float]:
         """Positions a second that each part allows."""
-        machines = math.ceil(workers / cores)
-        sent = self.units * self.result_bytes + machines * self.network_bytes
+        machines, units = math.ceil(workers / cores), max(self.units, 2 * workers)
+        sent = units * self.result_bytes + machines * self.network_bytes
         return {
             "workers": workers * self.playing,
             "learner": 1 / self.learning,
             "driver": self.positions / self.driving,
-            "connection": gigabits * 1e9 / 8 * self.units * self.positions / sent,
+            "connection": gigabits * 1e9 / 8 * units * self.positions / sent,
         }
 
     def model(self, workers: int, gigabits: float, cores: int) -> tuple[float, str]:
@@ -241,11 +241,14 @@ def show(pieces: Pieces, measured: list[Played], options: argparse.Namespace) ->
         ["bytes of a network", human(pieces.network_bytes)],
     ]
     show_table(f"{pieces.game}: the pieces", ["piece", "measured"], rows)
-    rows = []
-    for workers in MODELLED:
-        rate, bottleneck = pieces.model(workers, options.gigabits, options.cores)
-        rows.append([str(workers), human(rate), bottleneck])
-    show_table(f"{pieces.game}: modelled", ["workers", "positions/s", "bottleneck"], rows)
+    limits = pieces.limits(MODELLED[-1], options.gigabits, options.cores)
+    rows = [
+        [part, human(limit), human(limit / pieces.playing)]
+        for part, limit in sorted(limits.items(), key=lambda pair: pair[1])
+        if part != "workers"
+    ]
+    header = ["part", "positions/s at most", "reached by so many workers"]
+    show_table(f"{pieces.game}: modelled, the lowest is the bottleneck", header, rows)
 
 
 def points_of(found: list[tuple[Pieces, list[Played]]], options: argparse.Namespace) -> list[Point]:

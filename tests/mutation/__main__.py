@@ -36,22 +36,28 @@ def files_of(game: str) -> list[str]:
 
 
 def prepare(game: str, folder: Path) -> None:
-    """Copy the sources, check that all tests pass there, and list the mutants of the game's files."""
-    copy = folder / "copy"
+    """Put the sources aside, check that all tests pass, and list the mutants of the game's files."""
     for name in COPIED:
-        source = ROOT / name
+        source, target = ROOT / name, folder / "sources" / name
         if source.is_dir():
-            hidden = shutil.ignore_patterns("__pycache__", ".*")
-            shutil.copytree(source, copy / name, ignore=hidden)
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         else:
-            shutil.copy(source, copy / name)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(source, target)
     config = load_config(str(CONFIG))
     config["module-path"] = files_of(game)
     config["test-command"] = f"{sys.executable} -m tests.mutation.check {game}"
     (folder / "config.toml").write_text(serialize_config(config), encoding="utf-8")
+    unmutated(folder)
     run(folder, sys.executable, "-m", "tests.mutation.check", game)
     run(folder, "cosmic-ray", "init", "../config.toml", "../all.sqlite")
     run(folder, "cr-filter-operators", "../all.sqlite", "../config.toml")
+
+
+def unmutated(folder: Path) -> None:
+    """Copy the sources to where they are mutated: a run that was killed may have left a mutant there."""
+    shutil.rmtree(folder / "copy", ignore_errors=True)
+    shutil.copytree(folder / "sources", folder / "copy")
 
 
 def run(folder: Path, *command: str) -> None:
@@ -95,6 +101,7 @@ def main() -> int:
         folder.mkdir(parents=True)
         prepare(options.game, folder)
     total = choose(folder, options.sample, options.seed)
+    unmutated(folder)
     run(folder, "cosmic-ray", "exec", "../config.toml", "../session.sqlite")
     return report(folder / "session.sqlite", total)
 

@@ -80,11 +80,14 @@ class Kernel:
 def code_digest(*files: str) -> str:
     """A short digest of the source of this package's kernels and of the given files (`__file__` of other compiled code).
 
-    As the title of a field it makes a dtype, and so the key of Numba's on-disk cache, change with the code.
+    Their names and folders' names count, too: what Numba keeps on disk names the modules that it came from. As the title of
+    a field the digest makes a dtype, and so the key of Numba's cache, change with the code.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for file in (*sorted(str(path) for path in Path(__file__).parent.glob("*.py")), *files):
-        digest.update(Path(file).read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    for file in files:
+        digest.update("/".join(Path(file).absolute().parts[-2:]).encode() + Path(file).read_bytes())
     return digest.hexdigest()
 
 

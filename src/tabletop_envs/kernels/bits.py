@@ -1,8 +1,8 @@
 """Bitboards: counting, finding, spreading to bytes, drawing.
 
 A bitboard is an unsigned 64-bit integer whose bit `s` stands for square `s`. Everything here is for compiled code and
-works on `uint64` alone: one signed operand would turn the result into a float (Numba's rule for mixing
-signed and unsigned 64-bit integers), so constants are `uint64` too.
+works on `uint64` alone: one signed operand would turn the result into a signed number or, by `min` and `max`, a float
+(Numba's rule for mixing signed and unsigned 64-bit integers), so constants are `uint64` too.
 """
 
 from __future__ import annotations

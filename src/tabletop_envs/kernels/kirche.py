@@ -234,7 +234,7 @@ def step(state: Any, action: int) -> None:
     elif ply >= state.max_plies:
         state.status = TRUNCATED
     # Light places both pieces of its church before dark does (K3); then they alternate, light first.
-    state.to_move = ply >> 1 if ply < 4 else 0 if ply == 4 else 1 - state.to_move
+    state.to_move = ply >> 1 if ply < 4 else 1 - state.to_move
 
 
 @njit
