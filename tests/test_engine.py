@@ -274,3 +274,14 @@ def test_a_second_process_compiles_nothing(name, tmp_path):
     assert hits_again == misses
     assert misses_again == 0
     assert files_again == files
+
+
+def test_a_kernel_under_another_name_has_another_digest(tmp_path):
+    """What Numba keeps on disk imports the module that it came from: the same code elsewhere must not find it."""
+    digests = {kernels.code_digest()}
+    for name in ("one/game.py", "one/game_again.py", "another/game.py"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("the same")
+        digests.add(kernels.code_digest(str(file)))
+    assert len(digests) == 4
