@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +68,7 @@ class PUCT:
         observation_dtype: `int8` or `float32`, of the observations that the network gets.
         max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if those are less) a simulation.
             Leaves that find no room stay leaves.
-        seed: A number or None for fresh entropy.
+        seed: As of `seed()`.
         num_threads: How many threads share the lanes.
 
     Raises:
@@ -88,7 +88,7 @@ class PUCT:
         policy: str = "logits",
         observation_dtype: npt.DTypeLike = np.int8,
         max_edges: int | None = None,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
     ) -> None:
         self.game = registry.get_game(game) if isinstance(game, str) else game
@@ -131,8 +131,8 @@ class PUCT:
         self._threads = LaneThreads(self.num_threads)
         self.seed(seed)
 
-    def seed(self, seed: int | None) -> None:
-        """Begin all lanes' chance anew: lane `i` gets `seed + i`; None: fresh entropy."""
+    def seed(self, seed: int | Sequence[int] | None) -> None:
+        """Begin all lanes' chance anew: lane `i` gets `seed + i`, of a sequence the number of its own; None: fresh entropy."""
         # The stream beside the game's own: a search must not foresee the chance of a game of the same seed.
         engine.seed_lanes(self._leaves, self._generators, lane_seeds(seed, self.num_envs))
 
