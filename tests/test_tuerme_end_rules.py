@@ -14,6 +14,7 @@ from tests.tuerme_boards import (
     Place,
     blocked_deal,
     landings,
+    lot_of,
     move,
     position,
     stack,
@@ -226,6 +227,41 @@ def test_t12_goes_on_while_a_lot_of_the_symbol_is_vacant(tuerme: Starter) -> Non
     game = tuerme.position(position(*symbol_0_but_one_lot()))
     game.step(move(LAST_STREET, (0, 0)))
     assert not is_over(game)
+
+
+@pytest.mark.parametrize("symbol", range(4))
+@pytest.mark.parametrize("vacant_city", [1, 6])
+@pytest.mark.parametrize("street", [(3, 6), (4, 6)])
+def test_t12_each_symbol_s_last_stack_needs_a_lot_of_its_own(
+    tuerme: Starter, symbol: int, vacant_city: int, street: Place
+) -> None:
+    """All lots are full but one of another symbol, and one that is vacant or the last to be filled."""
+    other = (symbol + 1) % 4
+    wanted, top = lot_of(vacant_city, symbol), CITY_CORNERS[vacant_city][0]
+    before = (top - 1 if wanted[0] == top else top + 2, wanted[1])
+    full = [
+        tower(city, kind, city % 4 if kind % 2 else (city + 1) % 4)
+        for city in range(8)
+        for kind in range(4)
+        if (city, kind) not in {(vacant_city, symbol), (3, other)}
+    ]
+    # The stones left over make the towers in the lots of city 0 and 2 higher.
+    for kind in range(4):
+        missing = 20 - sum(entry["symbol"] == kind for entry in full) - 2 * (kind == symbol)
+        for city in (0, 2, 4, 5, 7):
+            where = full.index(tower(city, kind, city % 4 if kind % 2 else (city + 1) % 4))
+            higher = min(4, missing)
+            full[where] = {**full[where], "height": 1 + higher}
+            missing -= higher
+    stacks = [*full, stack(*street, 0, symbol), stack(*before, 0, symbol)]
+    game = tuerme.position(position(*stacks))
+    game.step(move(before, wanted))
+    assert is_over(game)
+    assert game.snapshot()["ending_city"] is None
+    again = tuerme.position(position(*stacks, to_move=0))
+    aside = (before[0], before[1] - 1)
+    again.step(move(before, aside))
+    assert not is_over(again)
 
 
 def test_t12_a_city_of_one_colour_counts_although_the_streets_are_bare(tuerme: Starter) -> None:

@@ -15,7 +15,7 @@ from tabletop_envs.render import tuerme as drawing
 from tests.games import legal_actions, over, play, raw_env
 from tests.reference.chance import Chance
 from tests.test_copies import assert_refused, spoil
-from tests.tuerme_boards import PLAN, lot_of
+from tests.tuerme_boards import CITY_CORNERS, PLAN, lot_of, move, position, stack, tower
 
 
 def test_the_plan_has_80_streets_and_8_cities_of_four_different_symbols():
@@ -258,6 +258,25 @@ def test_the_snapshot_can_be_rebuilt_from_every_observation(options):
         play(env, rng.randrange, 1 + rng.randrange(5))
 
 
+@pytest.mark.parametrize("city", range(8))
+def test_the_observation_shows_which_city_has_ended_the_game(city):
+    top, left = CITY_CORNERS[city]
+    symbol = int(PLAN[top][left])
+    towers = [tower(city, other, 0) for other in range(4) if other != symbol]
+    others = [other for other in range(8) if other != city]
+    env = raw_env("tuerme")
+    env.reset(seed=1)
+    mover = stack(top - 1, left, 0, symbol)
+    env.restore(position(*towers, mover, stack(7, 13, 1, 1), rest_cities=others))
+    for agent in env.possible_agents:
+        seen = env.split_observation(env.observe(agent)["observation"])
+        assert not seen["ending_city"].any()
+    env.step(move((top - 1, left), (top, left)))
+    for agent in env.possible_agents:
+        seen = env.split_observation(env.observe(agent)["observation"])
+        assert np.flatnonzero(seen["ending_city"]).tolist() == [city]
+
+
 def test_action_names():
     env = raw_env("tuerme")
     env.reset(seed=1)
@@ -273,12 +292,12 @@ def test_the_drawing_shows_colour_symbol_and_height_with_and_without_terminal_co
     lines = plain.splitlines()
     for row in range(8):
         assert lines[1 + row].startswith(f"{row} ")
-    for stack in snapshot["stacks"]:
-        row, column = divmod(stack["square"], 14)
+    for entry in snapshot["stacks"]:
+        row, column = divmod(entry["square"], 14)
         cell = lines[1 + row][2 + 5 * column + 1 : 2 + 5 * column + 4]
-        assert cell == f"{'RBGY'[stack['colour']]}{'▲●■◆'[stack['symbol']]}{stack['height']}"
+        assert cell == f"{'RBGY'[entry['colour']]}{'▲●■◆'[entry['symbol']]}{entry['height']}"
     for colour, tint in enumerate((31, 34, 32, 33)):
-        shown = sum(stack["colour"] == colour for stack in snapshot["stacks"])
+        shown = sum(entry["colour"] == colour for entry in snapshot["stacks"])
         assert coloured.count(f"\x1b[1;{tint}m") == shown
     vacant = 32 - sum(tuerme_board.FIELDS[s["square"]] != "." for s in snapshot["stacks"])
     assert sum(plain.count(symbol) for symbol in "△○□◇") == vacant

@@ -4,7 +4,8 @@
     python -m tests.mutation tuerme --sample 150 --seed 1  so many of them, drawn at random
 
 Whatever is done already is kept in build/mutation/<game>: the same command goes on where the last one was interrupted, and a
-larger sample adds to a smaller one. `--fresh` forgets it, as is due after a change of the kernel or the tests.
+larger sample adds to a smaller one. After a change of the tests, `--again` tries what has survived against them; `--fresh` forgets
+all, as is due after a change of the kernel.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def files_of(game: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNELS).glob(f"{game}*.py"))
 
 
-def prepare(game: str, folder: Path) -> None:
-    """Put the sources aside, check that all tests pass, and list the mutants of the game's files."""
+def put_aside(folder: Path) -> None:
+    """Copy what the tests of a kernel need, as it is now."""
+    shutil.rmtree(folder / "sources", ignore_errors=True)
     for name in COPIED:
         source, target = ROOT / name, folder / "sources" / name
         if source.is_dir():
@@ -44,6 +46,11 @@ def prepare(game: str, folder: Path) -> None:
         else:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
+
+
+def prepare(game: str, folder: Path) -> None:
+    """Put the sources aside, check that all tests pass, and list the mutants of the game's files."""
+    put_aside(folder)
     config = load_config(str(CONFIG))
     config["module-path"] = files_of(game)
     config["test-command"] = f"{sys.executable} -m tests.mutation.check {game}"
@@ -85,6 +92,24 @@ def choose(folder: Path, sample: int | None, seed: int) -> int:
         return len(items)
 
 
+def again(game: str, folder: Path) -> None:
+    """Take the sources as they are now, whose tests must pass, and forget the results of what has survived so far."""
+    kernel = {file: (folder / "sources" / file).read_bytes() for file in files_of(game)}
+    if any((ROOT / file).read_bytes() != code for file, code in kernel.items()):
+        sys.exit(f"the kernel of {game} has changed: its mutants are others, and --fresh is due")
+    put_aside(folder)
+    unmutated(folder)
+    run(folder, sys.executable, "-m", "tests.mutation.check", game)
+    old, new = folder / "session.sqlite", folder / "half.sqlite"
+    new.unlink(missing_ok=True)
+    with use_db(str(old), WorkDB.Mode.open) as session, use_db(str(new)) as kept:
+        kept.add_work_items(session.work_items)
+        for item, result in session.completed_work_items:
+            if result.is_killed:
+                kept.set_result(item.job_id, result)
+    new.replace(old)
+
+
 def main() -> int:
     """What the command does; the number of survivors without an explanation is not 0: exit code 1."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
@@ -92,6 +117,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="so many mutants instead of all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--fresh", action="store_true", help="forget what was done before")
+    parser.add_argument("--again", action="store_true", help="try survivors with today's tests")
     options = parser.parse_args()
     folder = ROOT / "build" / "mutation" / options.game
     if options.fresh:
@@ -100,6 +126,8 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         prepare(options.game, folder)
+    elif options.again:
+        again(options.game, folder)
     total = choose(folder, options.sample, options.seed)
     unmutated(folder)
     run(folder, "cosmic-ray", "exec", "../config.toml", "../session.sqlite")
