@@ -15,36 +15,19 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 import tabletop_envs
-from tabletop_envs import cli, registry
+from tabletop_envs import registry
 from tabletop_envs.cli.common import CtrlC, Interrupt, find_games, read_options
 from tabletop_envs.cli.selfplay import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
 from tabletop_envs.envs.game import Option, max_plies_option
 from tabletop_envs.envs.kirche import Kirche
 from tabletop_envs.selfplay import Length, Plan, Result, play
+from tests.command_line import plain, run, run_json
 
 IDS = [registry.batch_id(name) for name in registry.game_names()]
 SMALL = ("--num-envs", "8", "--seed", "3")
-
-
-def run(*words: str, exit_code: int = 0) -> Any:
-    """The result of a command, which must end with the exit code."""
-    result = CliRunner().invoke(cli.make_app(), words, prog_name="tabletop-envs")
-    assert result.exit_code == exit_code, result.output
-    return result
-
-
-def run_json(*words: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(run(*words, "--json").stdout)
-    return document
-
-
-def plain(text: str) -> str:
-    """The words of a text, without the colours, frames and line breaks that Rich adds."""
-    return " ".join(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[^\x00-\x7f]", " ", text).split())
 
 
 def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:

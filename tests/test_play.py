@@ -20,6 +20,7 @@ from tabletop_envs import agents, cli, records, registry
 from tabletop_envs.agents import RandomAgent
 from tabletop_envs.cli.terminal import COMMAND_WORDS, find_move
 from tabletop_envs.session import Session, load, save
+from tests.command_line import plain, run
 from tests.games import each_case, each_game, legal_actions, over, raw_env
 
 
@@ -28,20 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Games without a file's name are saved in the present folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*words: str, lines: str = "", exit_code: int = 0) -> Any:
-    result = CliRunner().invoke(
-        cli.make_app(), ["play", *words], input=lines, prog_name="tabletop-envs"
-    )
-    assert result.exit_code == exit_code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
-def plain(text: str) -> str:
-    """The words of a text, without the frames and line breaks that Rich adds to errors."""
-    return " ".join(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[^\x00-\x7f]", " ", text).split())
 
 
 # The game behind the dialogue
@@ -227,7 +214,7 @@ def test_no_move_is_called_like_a_command_or_a_number(name: str) -> None:
 
 @each_game
 def test_a_whole_game_by_numbers(name: str) -> None:
-    words = (name, "--opponent", "random", "--seed", "3", "--save", "game.jsonl")
+    words = ("play", name, "--opponent", "random", "--seed", "3", "--save", "game.jsonl")
     result = run(*words, "--option", "max_plies=40", lines="1\n" * 60)
     assert "The game is over" in result.stdout
     assert "player_0 (you) to move" in result.stdout
@@ -246,14 +233,14 @@ def test_a_whole_game_by_numbers(name: str) -> None:
 
 @each_game
 def test_an_interrupted_game_goes_on_as_an_undisturbed_one(name: str) -> None:
-    words = (name, "--opponent", "random", "--seed", "8", "--option", "max_plies=60")
+    words = ("play", name, "--opponent", "random", "--seed", "8", "--option", "max_plies=60")
     run(*words, "--save", "whole.jsonl", lines="2\n1\n" * 60)
     result = run(*words, "--seat", "0", lines="2\n1\n" * 2)
     saved = f"{registry.batch_id(name)}-8.jsonl"
     assert f"saved: {saved}" in result.stdout
     assert f"--resume {saved}" in result.stdout
     assert load(saved).result is None
-    run("--resume", saved, lines="2\n1\n" * 60)
+    run("play", "--resume", saved, lines="2\n1\n" * 60)
     (whole,) = records.read_records("whole.jsonl")
     (resumed,) = records.read_records(saved)
     assert resumed == whole
@@ -284,7 +271,7 @@ def test_moves_by_name_and_commands() -> None:
         "resume",
         "quit",
     ]
-    result = run("kirche", "--opponent", "random", "--seed", "2", lines="\n".join(lines))
+    result = run("play", "kirche", "--opponent", "random", "--seed", "2", lines="\n".join(lines))
     answers = re.split(r"^> ", result.stdout, flags=re.MULTILINE)[1:]
     assert len(answers) == len(lines)
     for line, answer, expected in zip(
@@ -323,22 +310,22 @@ def test_moves_by_name_and_commands() -> None:
 
 
 def test_a_game_is_gone_on_with_from_within_another() -> None:
-    run("kirche", "--opponent", "random", "--seed", "2", lines="1\n1\nsave game.jsonl\n")
-    result = run("tuerme", "--opponent", "random", lines="resume game.jsonl\n1\nquit\n")
+    run("play", "kirche", "--opponent", "random", "--seed", "2", lines="1\n1\nsave game.jsonl\n")
+    result = run("play", "tuerme", "--opponent", "random", lines="resume game.jsonl\n1\nquit\n")
     assert "ply 4, light (player_0) to place a house" in result.stdout
     assert len(load("game.jsonl").actions) == 6
     assert [path.name for path in Path().iterdir()] == ["game.jsonl"]
 
 
 def test_after_the_end_a_move_can_be_taken_back() -> None:
-    words = ("kirche", "--opponent", "random", "--option", "max_plies=6", "--seed", "1")
+    words = ("play", "kirche", "--opponent", "random", "--option", "max_plies=6", "--seed", "1")
     result = run(*words, lines="1\n1\n1\nundo\n2\n\n1\n")
     assert result.stdout.count("The game is over (cut off by max_plies): a draw.") == 2
     assert not list(Path().iterdir())  # finished, and no file was asked for
 
 
 def test_no_other_file_is_written_over() -> None:
-    words = ("kirche", "--opponent", "random", "--seed", "2")
+    words = ("play", "kirche", "--opponent", "random", "--seed", "2")
     for expected in ("kirche-v0-2.jsonl", "kirche-v0-2-2.jsonl"):
         assert f"saved: {expected}" in run(*words, lines="1\n").stdout
     Path("mine").write_text("precious")
@@ -349,13 +336,13 @@ def test_no_other_file_is_written_over() -> None:
 
 
 def test_nothing_is_saved_of_a_game_not_begun() -> None:
-    result = run("kirche", "--opponent", "random", lines="")
+    result = run("play", "kirche", "--opponent", "random", lines="")
     assert "saved" not in result.stdout
     assert not list(Path().iterdir())
 
 
 def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
-    words = "meeples --opponent random --seat 1 --seed 5 --option num_players=3"
+    words = "play meeples --opponent random --seat 1 --seed 5 --option num_players=3"
     result = run(*words.split(), lines="1\n" * 6)
     assert load("meeples-v0-5.jsonl").agents == ["random", "human", "random"]
     boards = re.findall(r"^player_(\d) \(.\):.*(hand: .*|stones in hand)", result.stdout, re.M)
@@ -363,7 +350,7 @@ def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
     assert {player for player, hand in boards if hand == "stones in hand"} == {"0", "2"}
     assert "player_2 (random): lay" in result.stdout
     # Several people at one terminal see their own hands only.
-    words = "meeples --opponent human --seed 5"
+    words = "play meeples --opponent human --seed 5"
     result = run(*words.split(), lines="1\n" * 40 + "quit\n")
     for board, mover in re.findall(
         r"dice in the pool.*?\n(.*?)player_(\d) to move, ", result.stdout, re.DOTALL
@@ -400,14 +387,14 @@ def test_wrong_words_get_an_error_that_helps(words: list[str], expected: list[st
     Path("bad.jsonl").write_text(text.replace('"actions":[]', '"actions":[1]'))
     go_on(session, random.Random(1), 2)
     save("over.jsonl", session.record())
-    error = plain(run(*words, exit_code=2).stderr)
+    error = plain(run("play", *words, exit_code=2).stderr)
     for part in expected:
         assert part in error
 
 
 def test_a_game_goes_on_against_others() -> None:
-    run("kirche", "--opponent", "random", "--seat", "1", "--seed", "2", lines="1\n")
-    run("--resume", "kirche-v0-2.jsonl", "--opponent", "human", lines="1\n")
+    run("play", "kirche", "--opponent", "random", "--seat", "1", "--seed", "2", lines="1\n")
+    run("play", "--resume", "kirche-v0-2.jsonl", "--opponent", "human", lines="1\n")
     assert load("kirche-v0-2.jsonl").agents == ["human", "human"]
 
 

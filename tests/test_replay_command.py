@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from tabletop_envs import cli, records
+from tabletop_envs import records
 from tabletop_envs.render import replay
+from tests.command_line import plain, run
 from tests.test_replay import Page, some
-
-
-def run(*words: str, exit_code: int = 0) -> str:
-    result = CliRunner().invoke(cli.make_app(), ["replay", *words], prog_name="tabletop-envs")
-    assert result.exit_code == exit_code, result.output
-    return " ".join(re.sub(r"[^\x21-\x7e]", " ", result.output).split())
 
 
 @pytest.fixture
@@ -37,7 +30,7 @@ def shown(page: Path) -> list[int]:
 
 def test_the_command_writes_a_page(games: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    output = run(str(games), "-o", str(page), "--theme", "dark")
+    output = plain(run("replay", str(games), "-o", str(page), "--theme", "dark").output)
     assert "3 games" in output
     assert f"{-(-page.stat().st_size // 1000)} kB" in output
     assert page.read_text(encoding="utf-8") == replay.page(
@@ -47,16 +40,18 @@ def test_the_command_writes_a_page(games: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_name_the_page_lies_beside_the_games(games: Path) -> None:
-    run(str(games))
+    run("replay", str(games))
     assert shown(games.with_name("games.html")) == [5, 6, 7]
 
 
 def test_games_are_chosen_by_number(games: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    run(str(games), "-o", str(page), "--game", "3", "--game", "1")
+    run("replay", str(games), "-o", str(page), "--game", "3", "--game", "1")
     assert shown(page) == [5, 7]
     for number in ("0", "4", "-1"):
-        output = run(str(games), "-o", str(page), "--game", number, exit_code=2)
+        output = plain(
+            run("replay", str(games), "-o", str(page), "--game", number, exit_code=2).output
+        )
         assert f"{number} is impossible" in output
     assert shown(page) == [5, 7]
 
@@ -67,11 +62,11 @@ def test_a_bad_line_is_named_and_the_old_page_stays(games: Path, tmp_path: Path)
     lines = games.read_text().splitlines()
     tampered = lines[1].replace('"actions":[', '"actions":[1322,')
     games.write_text("\n".join([lines[0], tampered, lines[2]]) + "\n")
-    output = run(str(games), "-o", str(page), exit_code=2)
+    output = plain(run("replay", str(games), "-o", str(page), exit_code=2).output)
     assert "line 2:" in output
     assert page.read_text() == "old"
     # What comes after the game that is wanted does not matter.
-    run(str(games), "-o", str(page), "--game", "1")
+    run("replay", str(games), "-o", str(page), "--game", "1")
     assert shown(page) == [5]
 
 
@@ -85,7 +80,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    assert "No space left" in run(str(games), "-o", str(page), exit_code=2)
+    assert "No space left" in plain(run("replay", str(games), "-o", str(page), exit_code=2).output)
     assert page.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "page.html"]
 
@@ -107,14 +102,14 @@ def test_wrong_words_are_named(
     monkeypatch.chdir(games.parent)
     before = games.read_bytes()
     Path("empty.jsonl").touch()
-    assert message in run(*words, exit_code=2)
+    assert message in plain(run("replay", *words, exit_code=2).output)
     assert games.read_bytes() == before
     assert sorted(path.name for path in Path().iterdir()) == ["empty.jsonl", "games.jsonl"]
 
 
 def test_the_command_names_the_extra(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "svg", None)
-    assert "tabletop-envs[render]" in run(str(games), exit_code=1)
+    assert "tabletop-envs[render]" in plain(run("replay", str(games), exit_code=1).output)
 
 
 def test_ctrl_c_leaves_the_old_page(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,5 +120,5 @@ def test_ctrl_c_leaves_the_old_page(games: Path, monkeypatch: pytest.MonkeyPatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(replay, "page", interrupted)
-    run(str(games), exit_code=130)
+    run("replay", str(games), exit_code=130)
     assert page.read_text() == "old"

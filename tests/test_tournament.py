@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
-from tabletop_envs import cli, records, registry
+from tabletop_envs import records, registry
 from tabletop_envs.agents import arena
 from tabletop_envs.agents.ratings import Table
 from tabletop_envs.cli.common import spread
 from tabletop_envs.cli.tournament import cross_table, seats_table, standings_table
+from tests.command_line import plain, run, run_json
 from tests.games import each_game
 from tests.test_arena import drawn, outcome, table_of
 
@@ -35,22 +35,6 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> None:
     makers = arena.make_agent.__globals__["_MAKERS"]
     monkeypatch.setitem(makers, "greedy", lambda _: makers["random"](_))
     monkeypatch.setitem(makers, "mcts", lambda _: makers["random"](_))
-
-
-def run(*words: str, exit_code: int = 0) -> Any:
-    result = CliRunner().invoke(cli.make_app(), ["tournament", *words], prog_name="tabletop-envs")
-    assert result.exit_code == exit_code, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
-def run_json(*words: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(run(*words, "--json").stdout)
-    return document
-
-
-def plain(text: str) -> str:
-    return " ".join(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[^\x00-\x7f]", " ", text).split())
 
 
 def test_a_flag_is_repeated_for_each_of_its_values() -> None:
@@ -68,7 +52,7 @@ def test_a_flag_is_repeated_for_each_of_its_values() -> None:
 @each_game
 def test_the_words_of_the_issue(name: str) -> None:
     words = f"{name} --agents random greedy mcts:9 --games 4 --seed 7 --option max_plies=12"
-    document = run_json(*words.split())
+    document = run_json("tournament", *words.split())
     expected = arena.tournament(
         name, ["random", "greedy", "mcts:9"], 4, seed=7, options={"max_plies": 12}
     )
@@ -82,7 +66,7 @@ def test_the_words_of_the_issue(name: str) -> None:
 def test_players_and_output(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     words = [
-        *"tuerme --agents random greedy mcts:9 --games 3 --players 3".split(),
+        *"tournament tuerme --agents random greedy mcts:9 --games 3 --players 3".split(),
         *f"--option max_plies=12 slide=true --seed 4 --output {path}".split(),
     ]
     first = run_json(*words)
@@ -100,11 +84,11 @@ def test_players_and_output(tmp_path: Path) -> None:
     assert run_json(*seedless) == first
     assert path.read_bytes() == whole
     assert run_json(*words, "--workers", "2") == first
-    run("kirche", "--agents", "random", "greedy", "--games", "1", "--players", "2")
+    run("tournament", "kirche", "--agents", "random", "greedy", "--games", "1", "--players", "2")
 
 
 def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
-    words = "kirche --agents random greedy --games 2 --option max_plies=9".split()
+    words = "tournament kirche --agents random greedy --games 2 --option max_plies=9".split()
     first, second = run_json(*words), run_json(*words)
     assert first["seed"] != second["seed"]
     assert run_json(*words, "--seed", str(first["seed"])) == first
@@ -140,7 +124,7 @@ def test_wrong_words_get_an_error_that_helps(
 ) -> None:
     file = tmp_path / "notes"
     file.write_text("precious\n")
-    result = run(*words.format(folder=tmp_path, file=file).split(), exit_code=2)
+    result = run("tournament", *words.format(folder=tmp_path, file=file).split(), exit_code=2)
     assert result.stdout == ""
     for part in expected:
         assert part in plain(result.stderr)
@@ -150,7 +134,7 @@ def test_wrong_words_get_an_error_that_helps(
 def test_without_openskill_an_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openskill", None)
     monkeypatch.setitem(sys.modules, "openskill.models", None)
-    result = run(*"kirche --agents random greedy --games 1".split(), exit_code=1)
+    result = run(*"tournament kirche --agents random greedy --games 1".split(), exit_code=1)
     assert 'pip install "tabletop-envs[arena]"' in result.stderr
 
 
@@ -268,6 +252,6 @@ def test_ctrl_c_shows_what_there_is_and_the_same_command_goes_on(tmp_path: Path)
     assert 0 < document["games"] < document["planned"] == 30
     # The interrupt may come between writing a game and counting it.
     assert document["games"] <= len(list(records.read_records(path))) < 30
-    whole = run_json(*words)
+    whole = run_json("tournament", *words)
     assert whole["games"] == 30
-    assert whole == run_json(*words[:-2])
+    assert whole == run_json("tournament", *words[:-2])

@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import tabletop_envs.web
-from tabletop_envs import cli, records
+from tabletop_envs import records
 from tabletop_envs.session import Session
 from tabletop_envs.web import WebGame, serve
-from tests.test_play import plain
+from tests.command_line import plain, run
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
@@ -123,9 +122,7 @@ def test_a_saved_game_goes_on_in_the_browser(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_words_of_the_command_line(words: list[str], message: str) -> None:
-    result = CliRunner().invoke(cli.make_app(), ["play", "kirche", *words])
-    assert result.exit_code == 2
-    assert message in plain(result.output)
+    assert message in plain(run("play", "kirche", *words, exit_code=2).output)
 
 
 def test_the_browser_is_opened_at_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +140,7 @@ def test_the_browser_is_opened_at_the_page(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(webbrowser, "open", open_page)
     monkeypatch.setattr(tabletop_envs.web, "serve", serve_at_once)
-    result = CliRunner().invoke(cli.make_app(), ["play", "kirche", "--web", "--port", "4000"])
-    assert result.exit_code == 0, result.output
+    result = run("play", "kirche", "--web", "--port", "4000")
     assert arrived.wait(10)
     assert opened == ["http://127.0.0.1:4000/secret/"]
     assert result.output == "the game is at http://127.0.0.1:4000/secret/ until Ctrl-C\n"
@@ -165,9 +161,8 @@ def test_a_port_in_use_is_told() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        words = ["play", "kirche", "--web", "--no-open", "--port", str(port)]
-        result = CliRunner().invoke(cli.make_app(), words)
-    assert result.exit_code == 2
+        words = ("play", "kirche", "--web", "--no-open", "--port", str(port))
+        result = run(*words, exit_code=2)
     assert f"--port: {port} cannot be had" in plain(result.output)
 
 
