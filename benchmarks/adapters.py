@@ -16,16 +16,7 @@ import argparse
 import importlib
 from importlib.util import find_spec
 
-from benchmarks.measuring import (
-    Case,
-    Figure,
-    Work,
-    human,
-    measure,
-    percent,
-    report,
-    show_table,
-)
+from benchmarks.measuring import Case, Figure, Work, human, measure, percent, report, show_table
 from tabletop_envs import registry
 
 # Every stack: the package that it needs, and the extra that brings it.

@@ -25,16 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.compare import hold_on_cores
-from benchmarks.measuring import (
-    Case,
-    Figure,
-    Work,
-    human,
-    measure,
-    percent,
-    report,
-    show_table,
-)
+from benchmarks.measuring import Case, Figure, Work, human, measure, percent, report, show_table
 from benchmarks.works import OURS, SEED, find_game, make_lanes
 from tabletop_envs import registry
 from tabletop_envs.agents.mcts import MCTSAgent

@@ -385,8 +385,8 @@ def test_intervals_are_wilsons() -> None:
     assert ratings.wilson(0.0, 0) == (0.0, 1.0)
 
 
-def test_two_players() -> None:
-    table = table_of(
+def small_table() -> ratings.Table:
+    return table_of(
         "ab",
         outcome(0, "ab", 3, 1),
         outcome(1, "ba", 2, 2),
@@ -394,6 +394,10 @@ def test_two_players() -> None:
         outcome(3, "ba", 1, 0),
         outcome(4, "ab", 3, 1),
     )
+
+
+def test_two_players() -> None:
+    table = small_table()
     a = table.pair("a", "b")
     assert (a.count.wins, a.count.draws, a.count.losses, a.count.games) == (3, 1, 1, 5)
     assert a.count.score == pytest.approx(0.7)

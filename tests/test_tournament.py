@@ -19,12 +19,11 @@ from rich.console import Console
 
 from tabletop_envs import records, registry
 from tabletop_envs.agents import arena
-from tabletop_envs.agents.ratings import Table
 from tabletop_envs.cli.common import spread
 from tabletop_envs.cli.tournament import cross_table, seats_table, standings_table
 from tests.command_line import plain, run, run_json
 from tests.games import each_game
-from tests.test_arena import drawn, outcome, table_of
+from tests.test_arena import drawn, outcome, small_table, table_of
 
 pytest.importorskip("openskill")
 
@@ -147,17 +146,6 @@ def draw(table: Any, width: int = 80) -> str:
     file = console.file
     assert isinstance(file, io.StringIO)
     return file.getvalue()
-
-
-def small_table() -> Table:
-    return table_of(
-        "ab",
-        outcome(0, "ab", 3, 1),
-        outcome(1, "ba", 2, 2),
-        outcome(2, "ab", 5, 0, digest=b"x"),
-        outcome(3, "ba", 1, 0),
-        outcome(4, "ab", 3, 1),
-    )
 
 
 def test_tables_show_results_with_their_intervals() -> None:
