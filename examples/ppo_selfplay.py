@@ -8,7 +8,7 @@ Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
 
 What to expect, with `--threads 1` on one core (docs/training.md has the table of three seeds, and curves): kirche with one house wins
 more than 99 % of its points against random and 70 to 75 % against greedy after 800,000 steps, in four to five minutes; tuerme and meeples
-more than 97 % against random after 250,000 steps, in three minutes, but no more than a third against greedy after ten.
+more than 97 % against random after 250,000 steps, in three minutes, but in longer runs, too, only 20 to 40 % against greedy.
 
 Three things make it quick, each of them an argument to be switched off. The value is learned as what is to be added to the
 heuristic's (`agents.heuristics`), so that good actions show at once, though rewards come only at the end: that is the same as
