@@ -42,7 +42,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 def percent(share: float) -> str:
     """A share in words."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\u00a0%"
 
 
 def options_of(row: dict[str, Any]) -> str:
@@ -59,7 +59,7 @@ def fact_cells(row: dict[str, Any]) -> list[str]:
         options_of(row),
         row["agent"],
         str(row["games"]),
-        f"{row['branching']:.1f} ({row['most_choices']})",
+        f"{row['branching']:.1f}\u00a0({row['most_choices']})",
         f"{median} ({short} to {long})",
         f"10\\ :sup:`{row['tree_log10']:.0f}`",
         percent(row["truncated"] / row["games"]),
@@ -79,7 +79,7 @@ def perft_cells(row: dict[str, Any], depth: int) -> list[str]:
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table in reStructuredText."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
+    lines = [".. list-table::", "   :header-rows: 1", "   :class: numbers", ""]
     for row in [head, *rows]:
         for number, cell in enumerate(row):
             lines.append(f"   {'* -' if number == 0 else '  -'} {cell}".rstrip())
