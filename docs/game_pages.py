@@ -73,8 +73,9 @@ def perft_cells(row: dict[str, Any], depth: int) -> list[str]:
     where = "start" if row["position"] is None else f"position {row['position']}"
     phase = f", {row['phase']}" if row["phase"] else ""
     counts = [f"{count:,}" for count in row["counts"]]
-    position = f"{where} (ply {row['ply']}{phase})"
-    return [position, options_of(row), *counts, *[""] * (depth - len(counts))]
+    options = f", {options_of(row)}" if row["options"] else ""
+    position = f"{where} (ply {row['ply']}{phase}){options}"
+    return [position, *counts, *[""] * (depth - len(counts))]
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -107,7 +108,7 @@ def page_of(name: str, words: str) -> str:
         words=words,
         facts=table(FACTS, map(fact_cells, facts)),
         perft=table(
-            ["position", "options", *map(str, range(1, depth + 1))],
+            ["position", *map(str, range(1, depth + 1))],
             [perft_cells(row, depth) for row in perft],
         ),
     )
