@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from tests.games import GAMES, each_game
-
-SCRIPT = Path(__file__).parent.parent / "docs" / "make_pictures.py"
+from tests.scripts import ROOT, load_script
 
 
 @pytest.fixture(scope="module")
-def script():
+def script() -> ModuleType:
     """The script as a module."""
-    specification = importlib.util.spec_from_file_location("make_pictures", SCRIPT)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "docs" / "make_pictures.py")
 
 
 @each_game

@@ -5,11 +5,9 @@ Most broken kernels are not compiled: the checks then call their plain functions
 
 from __future__ import annotations
 
-import importlib.util
 import pickle
 import re
 import secrets
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
@@ -27,6 +25,7 @@ from tabletop_envs.testing import engine as engine_checks
 from tabletop_envs.testing import rules as compiled_rules
 from tabletop_envs.testing.engine import check_engine
 from tests.games import each_game
+from tests.scripts import load_script
 from tests.test_connect_four import PERFT, PlainGame
 
 SOURCE = Path(connect_four.__file__).read_text(encoding="utf-8")
@@ -88,11 +87,7 @@ def broken_game(
     name = f"broken_connect_four_{secrets.token_hex(8)}"
     file = folder / f"{name}.py"
     file.write_text(f"{source}# {name}\n", encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script(file, registered=True)
     attributes = {"kernel": module.KERNEL, "has_chance": has_chance}
     game = type("Broken", (ConnectFour,), attributes)()
     return game, module

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import re
 from types import ModuleType
@@ -16,22 +15,19 @@ from tabletop_envs import registry
 from tabletop_envs.kernels import engine
 from tests.docs.pages import ROOT
 from tests.implementations import Starter
+from tests.scripts import load_script
 
 DATA = ROOT / "docs" / "data"
 GAMES = registry.game_names()
 LETTERS = {"kirche": "K", "tuerme": "T", "meeples": "M"}
 # What the compiled kernel, and the slow reference, count again here.
 RECOUNTED, RECOUNTED_BY_REFERENCE = 1_000_000, 1500
-SCRIPT = ROOT / "docs" / "measure_facts.py"
 
 
 @pytest.fixture(scope="module")
 def measuring() -> ModuleType:
     """The script that measures, as a module."""
-    specification = importlib.util.spec_from_file_location("measure_facts", SCRIPT)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "docs" / "measure_facts.py")
 
 
 def rows(kind: str, game: str) -> list[dict[str, Any]]:
