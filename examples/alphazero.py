@@ -101,7 +101,7 @@ LINE = (
     "iteration {iteration:>3}, {seconds:5.0f} s, level {level}: {score:6.1%} against {opponent} "
     "({low:.1%} to {high:.1%}: +{wins} ={draws} −{losses})"
 )
-# What a checkpoint holds of a run, and the arguments that may change when it is gone on with.
+# What a checkpoint holds of a run, and the arguments that may change when it is resumed.
 PLAIN = ("iteration", "seconds", "level", "grown", "logs")
 MODULES = ("network", "best", "optimizer")
 FREE = "folder resume threads minutes opponents eval_games eval_simulations".split()
@@ -502,7 +502,7 @@ class Training:
             writer.writerows(self.logs[log])
 
     def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is gone on with."""
+        """What must be the same when a run is resumed."""
         settings = {name: value for name, value in vars(self.arguments).items() if name not in FREE}
         return {**settings, "options": self.options}
 

@@ -415,7 +415,7 @@ def improve(
 
 
 class Log:
-    """A CSV file that is gone on with: lines from after `update` (of a run that was interrupted) are dropped."""
+    """A CSV file that a resumed run continues: lines from after `update` (of a run that was interrupted) are dropped."""
 
     def __init__(self, path: Path, update: int) -> None:
         self.path = path
@@ -473,7 +473,7 @@ class Training:
         self.samplers = lane_seeds(arguments.seed, arguments.games)
 
     def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is gone on with."""
+        """What must be the same when a run is resumed."""
         free = (
             "folder",
             "resume",

@@ -420,7 +420,7 @@ class Run:
         return round(self.before + time.perf_counter() - self.begin, 1)
 
     def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is gone on with: all that has a part in its results."""
+        """What must be the same when a run is resumed: all that has a part in its results."""
         free = "address runtime_env workers worker_cpus timeout retries folder resume rounds checkpoint_every"
         return {name: v for name, v in vars(self.arguments).items() if name not in free.split()}
 

@@ -1,4 +1,4 @@
-"""Tournaments: who plays whom, that every game is reproducible alone, files that are gone on with, and the tables."""
+"""Tournaments: who plays whom, that every game is reproducible alone, files that are resumed, and the tables."""
 
 from __future__ import annotations
 

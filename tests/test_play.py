@@ -424,7 +424,7 @@ def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
         assert result.exit_code == 130
     else:
         assert isinstance(result.exception, RuntimeError)
-    assert "go on with: tabletop-envs play --resume kirche-v0-2.jsonl" in result.stdout
+    assert "resume with: tabletop-envs play --resume kirche-v0-2.jsonl" in result.stdout
     assert len(load("kirche-v0-2.jsonl").actions) == 5
 
 
@@ -514,6 +514,6 @@ def test_a_terminal_completes_names_and_saves_at_the_end(
     one.wait_for(">")
     one.type(key)
     one.wait_for("saved: game.jsonl")
-    one.wait_for("go on with: tabletop-envs play --resume game.jsonl")
+    one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
     assert one.process.wait(30) == exit_code
     assert len(load("game.jsonl").actions) == 1

@@ -82,7 +82,7 @@ def test_signals_save_and_end(tmp_path: Path, number: signal.Signals) -> None:
     assert process.returncode == (0 if number == signal.SIGINT else -signal.SIGTERM)
     assert errors == ""
     assert "saved: kirche-v0-7.jsonl" in output
-    assert "go on with: tabletop-envs play --resume kirche-v0-7.jsonl" in output
+    assert "resume with: tabletop-envs play --resume kirche-v0-7.jsonl" in output
     (record,) = records.read_records(tmp_path / "kirche-v0-7.jsonl")
     assert len(record.actions) == 1
 

@@ -65,12 +65,12 @@ class Session:
 
     @classmethod
     def resume(cls, record: GameRecord, agents: Sequence[str] | None = None) -> Session:
-        """Go on with an unfinished game, with its agents or with others.
+        """Resume an unfinished game, with its agents or with others.
 
         ValueError for a record that breaks the rules, a finished game, or an unknown or wrong number of agents.
         """
         if record.result is not None:
-            raise ValueError("the game is over: there is nothing to go on with")
+            raise ValueError("the game is over: there is nothing to resume")
         records.check(record)
         session = cls.__new__(cls)
         session._begin(record, list(record.agents if agents is None else agents))

@@ -3,7 +3,7 @@
     python -m tests.mutation kirche                        all mutants: hours
     python -m tests.mutation tuerme --sample 150 --seed 1  so many of them, drawn at random
 
-Whatever is done already is kept in build/mutation/<game>: the same command goes on where the last one was interrupted, and a
+Whatever is done already is kept in build/mutation/<game>: the same command resumes an interrupted run, and a
 larger sample adds to a smaller one. After a change of the tests, `--again` tries what has survived against them; `--fresh` forgets
 all, as is due after a change of the kernel.
 """

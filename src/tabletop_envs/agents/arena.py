@@ -1,4 +1,4 @@
-"""Tournaments: every agent against every other, from all seats, on the same deals, in a file that can be gone on with.
+"""Tournaments: every agent against every other, from all seats, on the same deals, in a file from which an interrupted one is resumed.
 
 from tabletop_envs.agents import arena
 
@@ -265,7 +265,7 @@ def tournament(
     ratings: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Table:
-    """Play a tournament, or go on with an interrupted one, and return its table.
+    """Play a tournament, or resume an interrupted one, and return its table.
 
     Args:
         game: The game's id or name.

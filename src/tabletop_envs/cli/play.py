@@ -122,7 +122,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = None,
         resume: Annotated[
             Path | None,
-            typer.Option(show_default=False, help="Go on with the game saved in this file."),
+            typer.Option(show_default=False, help="Resume the game saved in this file."),
         ] = None,
         save: Annotated[
             Path | None,
@@ -183,7 +183,7 @@ def add_to(app: "typer.Typer") -> None:
         if save is not None and save.exists() and save != resume:
             raise wrong(
                 "--save",
-                f"{save} is there already: go on with it by --resume, or name another file",
+                f"{save} is there already: resume it by --resume, or name another file",
             )
         if save is not None and not save.parent.is_dir():
             raise wrong("--save", f"there is no folder {save.parent}")

@@ -17,7 +17,7 @@ COMMANDS = {
     "undo": "go back to your last choice",
     "hint [AGENT]": f"what an agent would do, by default {HINT_AGENT}",
     "save [FILE]": "save the game",
-    "resume FILE": "go on with a saved game",
+    "resume FILE": "resume a saved game",
     "quit": "save the game and end; Ctrl-C and Ctrl-D do the same",
     "help": "this list",
 }
@@ -247,7 +247,7 @@ class Terminal:
             self.path = None
             self.save()
         if unfinished and self.path is not None:
-            self._say(f"go on with: tabletop-envs play --resume {self.path}")
+            self._say(f"resume with: tabletop-envs play --resume {self.path}")
 
 
 def find_move(names: list[str], text: str) -> str | list[str]:

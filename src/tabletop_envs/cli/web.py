@@ -50,7 +50,7 @@ def play_web(
             return
         typer.echo(f"saved: {saved}")
         if not game.session.over and game.games_saved == 1:
-            typer.echo(f"go on with: tabletop-envs play --resume {saved}")
+            typer.echo(f"resume with: tabletop-envs play --resume {saved}")
 
     try:
         serve(game, port=port, ready=ready, ended=ended)
