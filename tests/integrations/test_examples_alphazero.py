@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,11 +13,12 @@ from tabletop_envs import make_batch
 from tabletop_envs.agents import arena, make_agent
 from tests.games import each_game
 from tests.integrations.common import DECISIVE, guarded
+from tests.integrations.examples import interrupted_and_resumed, rows, training
+from tests.scripts import EXAMPLES, load_script
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
 pytest.importorskip("rich", reason="rich is not installed: the extra train")
 
-EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "alphazero.py"
 TINY = (
     *("--games", "4", "--plies", "6", "--iterations", "3", "--simulations", "4", "--quick", "2"),
     *("--channels", "4", "--blocks", "1", "--buffer", "64", "--minibatch", "8"),
@@ -32,25 +30,7 @@ TINY = (
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     """The example as a module."""
-    spec = importlib.util.spec_from_file_location("alphazero", EXAMPLE)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def training(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str
-) -> Any:
-    """A run as a command line gives it."""
-    monkeypatch.setattr(sys, "argv", ["alphazero.py", *words, "--folder", str(folder)])
-    return example.Training(example.read_arguments())
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a log without the time that they took."""
-    with path.open(newline="") as file:
-        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+    return load_script(EXAMPLES / "alphazero.py")
 
 
 @each_game
@@ -99,38 +79,16 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
     words = ("kirche", *TINY, "--iterations", "6", "--checkpoint-every", "2", "--warm-up", "1")
     words = (*words, "--opponents", "random", "--evaluate-every", "3", "--grow-at", "0.1")
     words = (*words, "--yardstick", "random", "--gate", "0.3", "--option", "max_plies=16")
-    undisturbed = training(example, monkeypatch, tmp_path / "one", *words)
-    undisturbed.run()
-    interrupted = training(example, monkeypatch, tmp_path / "two", *words)
-    step = interrupted.step
-
-    def step_until_stopped() -> dict[str, Any]:
-        if interrupted.iteration == 5:
-            raise KeyboardInterrupt
-        row: dict[str, Any] = step()
-        return row
-
-    interrupted.step = step_until_stopped
-    with pytest.raises(KeyboardInterrupt):
-        interrupted.run()
-    assert len(rows(tmp_path / "two" / "progress.csv")) == 5
-    torch.manual_seed(12345)
-    resumed = training(example, monkeypatch, tmp_path / "two", *words, "--resume")
-    resumed.run()
-    for log in ("progress.csv", "evaluation.csv"):
-        assert rows(tmp_path / "two" / log) == rows(tmp_path / "one" / log)
-    progress = rows(tmp_path / "two" / "progress.csv")
-    assert len(progress) == 6
+    undisturbed, resumed = interrupted_and_resumed(example, monkeypatch, tmp_path, "step", *words)
     # Something has happened that could differ: the curriculum went on, and a new network was taken.
     assert resumed.level == undisturbed.level == 2
-    assert any(row["accepted"] == "1" for row in progress)
+    assert any(row["accepted"] == "1" for row in rows(resumed.folder / "progress.csv"))
     for module in ("network", "best"):
         theirs = getattr(undisturbed, module).state_dict()
         for name, value in getattr(resumed, module).state_dict().items():
             assert torch.equal(value, theirs[name]), name
     for name, value in vars(undisturbed.replay).items():
         assert torch.equal(value, getattr(resumed.replay, name)), name
-    np.testing.assert_array_equal(resumed.batch.observation, undisturbed.batch.observation)
 
 
 def test_a_checkpoint_of_other_settings_is_refused(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 import os
 import shutil
 import signal
@@ -27,8 +25,10 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from tabletop_envs import make_batch, records  # noqa: E402
 from tests.games import each_game  # noqa: E402
+from tests.integrations.examples import rows  # noqa: E402
+from tests.scripts import EXAMPLES, load_script  # noqa: E402
 
-SCRIPT = Path(__file__).parent.parent.parent / "examples" / "ray_selfplay.py"
+SCRIPT = EXAMPLES / "ray_selfplay.py"
 # Three rounds of three units of a few short games.
 TINY = (
     *("--rounds", "3", "--units", "3", "--games", "3", "--simulations", "4", "--width", "8"),
@@ -40,15 +40,11 @@ TINY = (
 @pytest.fixture(scope="module")
 def example() -> Iterator[ModuleType]:
     """The script as a module, which is sent to workers as it is: they cannot import it."""
-    spec = importlib.util.spec_from_file_location("ray_selfplay", SCRIPT)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["ray_selfplay"] = module
-    spec.loader.exec_module(module)
+    module = load_script(SCRIPT, registered=True)
     cloudpickle.register_pickle_by_value(module)
     yield module
     cloudpickle.unregister_pickle_by_value(module)
-    del sys.modules["ray_selfplay"]
+    del sys.modules[module.__name__]
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +61,6 @@ def cluster() -> Iterator[Cluster]:
     finally:
         ray.shutdown()
         cluster.shutdown()
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a log without what chance has a part in."""
-    with path.open(newline="") as file:
-        return [
-            {name: value for name, value in row.items() if name not in ("seconds", "lost")}
-            for row in csv.DictReader(file)
-        ]
 
 
 def assert_same_runs(one: Path, two: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -16,40 +14,18 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra
 
 from tests.games import each_game  # noqa: E402
 from tests.integrations.common import guarded  # noqa: E402
+from tests.integrations.examples import interrupted_and_resumed, rows, training  # noqa: E402
+from tests.scripts import EXAMPLES, load_script  # noqa: E402
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 # Four updates of a few short games.
 TINY = ("--games", "4", "--plies", "8", "--steps", "128", "--width", "8", "--threads", "1")
-
-
-def load(name: str) -> ModuleType:
-    """An example as a module."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     """`examples/ppo_selfplay.py`."""
     pytest.importorskip("rich", reason="rich is not installed: the extra train")
-    return load("ppo_selfplay")
-
-
-def training(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str
-) -> Any:
-    """A run as a command line gives it."""
-    monkeypatch.setattr(sys, "argv", ["ppo_selfplay.py", *words, "--folder", str(folder)])
-    return example.Training(example.read_arguments())
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a log without the time that they took."""
-    with path.open(newline="") as file:
-        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+    return load_script(EXAMPLES / "ppo_selfplay.py")
 
 
 @each_game
@@ -87,44 +63,14 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ("kirche", *TINY, "--steps", "192", "--checkpoint-every", "2", "--past-every", "2")
-    words = (
-        *words,
-        "--opponents",
-        "random",
-        "--eval-games",
-        "4",
-        "--final-games",
-        "6",
-        "--evaluate-every",
-        "3",
-    )
-    undisturbed = training(example, monkeypatch, tmp_path / "one", *words)
-    undisturbed.run()
-    interrupted = training(example, monkeypatch, tmp_path / "two", *words)
-    learn = interrupted.learn
-
-    def learn_until_stopped() -> dict[str, Any]:
-        if interrupted.update == 5:
-            raise KeyboardInterrupt
-        row: dict[str, Any] = learn()
-        return row
-
-    interrupted.learn = learn_until_stopped
-    with pytest.raises(KeyboardInterrupt):
-        interrupted.run()
-    assert len(rows(tmp_path / "two" / "progress.csv")) == 5
-    torch.manual_seed(12345)
-    resumed = training(example, monkeypatch, tmp_path / "two", *words, "--resume")
-    resumed.run()
-    for log in ("progress.csv", "evaluation.csv"):
-        assert rows(tmp_path / "two" / log) == rows(tmp_path / "one" / log)
-    assert len(rows(tmp_path / "two" / "progress.csv")) == 6
+    words = (*words, "--opponents", "random", "--evaluate-every", "3")
+    words = (*words, "--eval-games", "4", "--final-games", "6")
+    undisturbed, resumed = interrupted_and_resumed(example, monkeypatch, tmp_path, "learn", *words)
     for name, value in undisturbed.network.state_dict().items():
         assert torch.equal(value, resumed.network.state_dict()[name]), name
     assert len(resumed.league) == len(undisturbed.league) == 3
     for past, same in zip(resumed.league, undisturbed.league, strict=True):
         assert all(torch.equal(value, same[name]) for name, value in past.items())
-    np.testing.assert_array_equal(resumed.batch.observation, undisturbed.batch.observation)
 
 
 def test_a_checkpoint_of_other_settings_is_refused(
@@ -395,7 +341,7 @@ def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
 def run_command(name: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     """Run an example with only legal actions reaching the kernels."""
     monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
-    module = load(name)
+    module = load_script(EXAMPLES / f"{name}.py")
     with guarded():
         module.main()
 
