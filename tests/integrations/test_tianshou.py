@@ -111,12 +111,14 @@ def test_random_collecting_is_legal_and_losses_are_seen(name: str) -> None:
     options = {"on_illegal": "raise", **DECISIVE.get(name, {})}
     env = tianshou.make_vector_env(name, 8, seed=1, **options)
     assert env.observation_space[0]["mask"].shape == (env.action_shape,)
-    buffer = VectorReplayBuffer(4096, 8)
+    for space in env.action_space:
+        space.seed(1)
+    buffer = VectorReplayBuffer(8192, 8)
     collector = Collector(dqn(env), env, buffer, exploration_noise=True)
     collector.reset()
     with guarded() as guard:
         collector.collect(n_step=800, random=True)
-        stats = collector.collect(n_episode=12, reset_before_collect=True)
+        stats = collector.collect(n_episode=40, reset_before_collect=True)
     assert guard.actions > 800
     assert stats.returns.min() == -1 and set(stats.returns) <= {-1.0, 0.0, 1.0}
     assert (buffer.rew == -1).any()

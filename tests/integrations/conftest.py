@@ -1,0 +1,18 @@
+"""What all tests of the stacks start from: the same chance."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """The global generators, from which stacks draw their networks and exploration."""
+    random.seed(1)
+    np.random.seed(1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(1)
