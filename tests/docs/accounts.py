@@ -52,6 +52,7 @@ PROGRAMS = {
         "--seconds": "0.02",
         "--repeats": "1",
     },
+    "-m tests.mutation": {"--sample": "1"},
     "examples/ppo_selfplay.py": {
         "--games": "4",
         "--plies": "8",

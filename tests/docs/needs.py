@@ -27,6 +27,7 @@ EXTRAS = {
     "sphinx": ("docs",),
     "nbclient": ("notebook",),
     "moviepy": ("video",),
+    "cosmic_ray": ("dev",),
 }
 # What commands with the Python of such an environment need.
 OF_ENVIRONMENT = {".venv-peers": "pgx", ".venv-stacks": "sb3_contrib", ".venv-rllib": "ray"}
@@ -77,6 +78,8 @@ def needs_of_command(command: str) -> frozenset[str]:
         found |= needs_of_code((ROOT / script).read_text(encoding="utf-8"))
     if stack := re.search(r"benchmarks\.adapters (\w+)", command):
         found |= needs_of_adapter(stack[1])
+    if "-m tests.mutation" in command:
+        found.add("cosmic_ray")
     if "benchmarks.learning run" in command:
         found.add("torch")
     if "benchmarks.learning plot" in command:

@@ -113,10 +113,10 @@ def test_what_some_environments_have_is_run_there():
 
 
 def environments_that_run_the_pages() -> list[set[str]]:
-    """The extras of each environment in `.ci/run` that runs the blocks marked `stack`."""
+    """The extras of each environment in `.ci/run` that runs blocks with needs of their own."""
     found = []
     for step in re.findall(r"^step_\w+\(\) \{.*?^\}", CI, re.MULTILINE | re.DOTALL):
-        if "-m stack tests/docs" in step:
+        if re.search("-m (stack|pages) tests/docs", step):
             (extras,) = re.findall(r'environment \S+ "([\w,-]+)"', step)
             found.append(with_what_they_bring(set(extras.split(","))))
     return found
