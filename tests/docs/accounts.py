@@ -16,6 +16,7 @@ NAMED = {
     "-m benchmarks.scaling": "kirche",
     "-m benchmarks.search": "kirche",
     "-m benchmarks.adapters": "open_spiel",
+    "-m benchmarks.ray_workers": "kirche",
 }
 
 # Programs that do too much unless told otherwise: options that they get besides, or instead.
@@ -51,6 +52,11 @@ PROGRAMS = {
         "--lanes": "8",
         "--seconds": "0.02",
         "--repeats": "1",
+    },
+    "-m benchmarks.ray_workers": {
+        "--workers": "1",
+        "--units": "1",
+        "--set": "games=2",
     },
     "-m tests.mutation": {"--sample": "1"},
     "examples/ppo_selfplay.py": {
