@@ -81,6 +81,20 @@ def test_m21_beyond_the_edge_of_the_table_there_is_no_free_side(meeples: Starter
     assert game.legal_actions() == sorted(stone(*laid) for laid in [(4, 5), (2, 2), (3, 5), (1, 2)])
 
 
+def test_m21_a_stone_leaves_the_last_field_of_the_table(meeples: Starter) -> None:
+    #     6 6 4 5     in the lower right corner of the table
+    #   3 5 2 2
+    #     1 1 1 2
+    stones = across(21, 20, "66 45") | across(22, 19, "35 22") | across(23, 20, "11 12")
+    standing = {at(22, 19): 0, at(23, 23): 1}
+    game = meeples.position(position("meeples", stones, standing, {at(21, 22): 0}))
+    play(game, at(21, 22))
+    assert stone(1, 2) in game.legal_actions()  # the field above its 2 is bare
+    snapshot = play(game, stone(1, 2), at(20, 20), UP)
+    assert fields_of(snapshot, 1, 2) == [at(20, 20), at(19, 20)]
+    assert owned(snapshot["meeples"]) == {at(21, 22): 0, at(22, 19): 0, at(19, 20): 1}
+
+
 def test_m21_the_set_of_its_two_fields_must_change(meeples: Starter) -> None:
     game = land(meeples)
     play(game, stone(4, 6))  # its 4 lies on column 9, its 6 on column 8
