@@ -22,7 +22,7 @@ from cosmic_ray.config import load_config, serialize_config
 from cosmic_ray.work_db import WorkDB, use_db
 
 from tabletop_envs import registry
-from tests.mutation.report import report
+from tests.mutation.report import described, report
 
 ROOT = Path(__file__).parents[2]
 CONFIG = Path(__file__).parent / "cosmic-ray.toml"
@@ -93,7 +93,7 @@ def choose(folder: Path, sample: int | None, seed: int) -> int:
 
 
 def again(game: str, folder: Path) -> None:
-    """Take the sources as they are now, whose tests must pass, and forget the results of what has survived so far."""
+    """Take the sources as they are now, whose tests must pass, and forget that mutants without an explanation have survived."""
     kernel = {file: (folder / "sources" / file).read_bytes() for file in files_of(game)}
     if any((ROOT / file).read_bytes() != code for file, code in kernel.items()):
         sys.exit(f"the kernel of {game} has changed: its mutants are others, and --fresh is due")
@@ -105,7 +105,7 @@ def again(game: str, folder: Path) -> None:
     with use_db(str(old), WorkDB.Mode.open) as session, use_db(str(new)) as kept:
         kept.add_work_items(session.work_items)
         for item, result in session.completed_work_items:
-            if result.is_killed:
+            if result.is_killed or described(item, result)["why"]:
                 kept.set_result(item.job_id, result)
     new.replace(old)
 

@@ -5,6 +5,7 @@ python -m tests.mutation.report build/mutation/kirche/session.sqlite
 
 from __future__ import annotations
 
+import functools
 import sys
 import tomllib
 from collections import Counter
@@ -32,25 +33,28 @@ def changes(diff: str) -> tuple[str, str]:
     return old, new
 
 
-def survivors(completed: Any) -> list[dict[str, str]]:
+def described(item: Any, result: Any) -> dict[str, Any]:
+    """A mutant: where it is, what it changes, and why it is equivalent, if it is known to be ("why")."""
+    (mutation,) = item.mutations
+    old, new = changes(result.diff)
+    file, function = mutation.module_path.name, mutation.definition_name or ""
+    return {
+        "file": file,
+        "line": mutation.start_pos[0],
+        "function": function,
+        "old": old,
+        "new": new,
+        "why": explanations().get((file, function, old, new), ""),
+    }
+
+
+def survivors(completed: Any) -> list[dict[str, Any]]:
     """The mutants that all tests passed, in the order of the files."""
-    found = []
-    for item, result in completed:
-        if not result.is_killed:
-            (mutation,) = item.mutations
-            old, new = changes(result.diff)
-            found.append(
-                {
-                    "file": mutation.module_path.name,
-                    "line": mutation.start_pos[0],
-                    "function": mutation.definition_name or "",
-                    "old": old,
-                    "new": new,
-                }
-            )
+    found = [described(item, result) for item, result in completed if not result.is_killed]
     return sorted(found, key=lambda mutant: (mutant["file"], mutant["line"], mutant["new"]))
 
 
+@functools.cache
 def explanations() -> dict[tuple[str, str, str, str], str]:
     """Why a mutant is equivalent, by file, function, old and new line."""
     entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["mutant"]
@@ -71,14 +75,8 @@ def report(session: Path, total: int | None = None) -> int:
         ]
     mutants = Counter(item.mutations[0].module_path.name for item, _ in completed)
     alive = survivors(completed)
-    known = explanations()
-    unexplained = []
+    unexplained = [mutant for mutant in alive if not mutant["why"]]
     print("file | mutants | killed | equivalent | others\n---|---|---|---|---")
-    for mutant in alive:
-        key = (mutant["file"], mutant["function"], mutant["old"], mutant["new"])
-        mutant["why"] = known.get(key, "")
-        if not mutant["why"]:
-            unexplained.append(mutant)
     for file, count in sorted(mutants.items()):
         survived = [mutant for mutant in alive if mutant["file"] == file]
         equivalent = sum(bool(mutant["why"]) for mutant in survived)
