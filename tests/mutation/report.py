@@ -15,8 +15,8 @@ from typing import Any
 from cosmic_ray.work_db import WorkDB, use_db
 from scipy.stats import binomtest
 
-# Mutants that no test can kill, and why: they do the same as the code.
-EXPLAINED = Path(__file__).parent / "equivalent.toml"
+# Mutants that are known to survive, and why.
+EXPLAINED = Path(__file__).parent / "survivors.toml"
 
 
 def changes(diff: str) -> tuple[str, str]:
@@ -34,7 +34,7 @@ def changes(diff: str) -> tuple[str, str]:
 
 
 def described(item: Any, result: Any) -> dict[str, Any]:
-    """A mutant: where it is, what it changes, and why it is equivalent, if it is known to be ("why")."""
+    """A mutant: where it is, what it changes, and why it survives, where that is known ("why")."""
     (mutation,) = item.mutations
     old, new = changes(result.diff)
     file, function = mutation.module_path.name, mutation.definition_name or ""
@@ -56,7 +56,7 @@ def survivors(completed: Any) -> list[dict[str, Any]]:
 
 @functools.cache
 def explanations() -> dict[tuple[str, str, str, str], str]:
-    """Why a mutant is equivalent, by file, function, old and new line."""
+    """Why a mutant survives, by file, function, old and new line."""
     entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["mutant"]
     return {
         (entry["file"], entry["function"], entry["old"], new): entry["why"]
@@ -76,16 +76,19 @@ def report(session: Path, total: int | None = None) -> int:
     mutants = Counter(item.mutations[0].module_path.name for item, _ in completed)
     alive = survivors(completed)
     unexplained = [mutant for mutant in alive if not mutant["why"]]
-    print("file | mutants | killed | equivalent | others\n---|---|---|---|---")
+    print("file | mutants | killed | explained | others\n---|---|---|---|---")
     for file, count in sorted(mutants.items()):
         survived = [mutant for mutant in alive if mutant["file"] == file]
-        equivalent = sum(bool(mutant["why"]) for mutant in survived)
+        explained = sum(bool(mutant["why"]) for mutant in survived)
         print(
-            f"{file} | {count} | {count - len(survived)} | {equivalent} | {len(survived) - equivalent}"
+            f"{file} | {count} | {count - len(survived)} | {explained} | {len(survived) - explained}"
         )
     number, killed = len(completed), len(completed) - len(alive)
     drawn = f" of {total}" if total else ""
-    for name, base in (("all", number), ("not equivalent", number - len(alive) + len(unexplained))):
+    for name, base in (
+        ("all", number),
+        ("all but those explained", number - len(alive) + len(unexplained)),
+    ):
         if base:
             low, high = binomtest(killed, base).proportion_ci(method="wilson")
             print(
