@@ -585,6 +585,9 @@ def connect(arguments: argparse.Namespace) -> None:
         logging_level="warning",
         **(local if arguments.address == "local" else {}),
     )
+    machines = sum(node["Alive"] for node in ray.nodes())
+    room = int(ray.cluster_resources().get("CPU", 0) / arguments.worker_cpus)
+    print(f"{machines} machine{'s' if machines > 1 else ''}, room for {room} workers at once")
 
 
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:

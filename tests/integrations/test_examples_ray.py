@@ -358,8 +358,11 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
 
 
 def test_the_script_joins_a_cluster(undisturbed: Path, cluster: Cluster, tmp_path: Path) -> None:
+    machines = sum(node["Alive"] for node in ray.nodes())
     out = command(tmp_path, "--workers", "2", "--address", cluster.address)
-    assert "2 workers" in out
+    # How many workers are ready before a run so short is over is up to chance.
+    assert machines > 1
+    assert f"{machines} machines, room for " in out
     assert_same_runs(undisturbed, tmp_path)
 
 
