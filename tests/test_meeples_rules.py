@@ -203,6 +203,52 @@ def test_m7_a_first_stone_is_refused_where_the_second_could_not_touch_it(
     assert at(15, 12) in game.legal_actions()
 
 
+# Six stones of a setup that leave the first of the next player one way out, round a corner: from the stone on the fields marked f to
+# the field g and on to h.
+#   10 11 12 13 14 15          9 10 11 12 13 14
+#    b  a  a  e  x  x   12        b  a  a
+#    b  f  f  e         13        b  f  e  e
+#    c  c  g  h         14     c  c  f  g  i  i
+#       d  d            15        d  d  h
+BENT_ACROSS = (
+    [((12, 10), DOWN), ((12, 13), DOWN), ((12, 14), RIGHT), ((14, 11), LEFT), ((15, 12), LEFT)],
+    ((13, 11), RIGHT),
+)
+BENT_UPRIGHT = (
+    [((12, 10), DOWN), ((13, 12), RIGHT), ((14, 13), RIGHT), ((14, 10), LEFT), ((15, 11), LEFT)],
+    ((13, 11), DOWN),
+)
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("bent", [BENT_ACROSS, BENT_UPRIGHT], ids=["across", "upright"])
+def test_m7_a_first_stone_is_allowed_where_the_second_goes_round_a_corner(
+    meeples: Starter, bent: Any, mirrored: bool, upside_down: bool
+) -> None:
+    def turned(place: tuple[tuple[int, int], int]) -> tuple[int, int]:
+        (row, column), direction = place
+        if mirrored:
+            column = 23 - column
+            direction = {LEFT: RIGHT, RIGHT: LEFT}.get(direction, direction)
+        if upside_down:
+            row = 24 - row
+            direction = {UP: DOWN, DOWN: UP}.get(direction, direction)
+        return at(row, column), direction
+
+    laid, wanted = bent
+    game = meeples(num_players=4)
+    lay(game, at(12, 11), RIGHT)  # the first of all lies there, which all turns leave as it is
+    for number, place in enumerate(laid):
+        lay(game, *turned(place))
+        if number % 2 == 0:
+            game.step(game.legal_actions()[-1])
+    assert game.snapshot()["to_move"] == 3
+    game.step(game.legal_actions()[0])
+    field, direction = turned(wanted)
+    assert (field, direction) in places(meeples, game)
+
+
 def test_m7_the_second_stone_may_not_lie_apart_in_a_pocket(meeples: Starter) -> None:
     game = pocket_in_the_setup(meeples)
     lay(game, at(11, 11), UP)
