@@ -132,6 +132,11 @@ def test_an_edit_changes_the_type_that_caches_are_keyed_on(
         file.write_text(source)
         digests.add(heuristics.code_digest(connect_four.KERNEL))
     assert len(digests) == 3
+    # The same code in another module: what Numba keeps imports the module that it came from.
+    moved = tmp_path / "moved.py"
+    moved.write_text("another")
+    monkeypatch.setitem(heuristics._REGISTERED, record, str(moved))
+    assert heuristics.code_digest(connect_four.KERNEL) not in digests
     assert heuristics.has_heuristic(connect_four.KERNEL)
     assert heuristics.code_digest(connect_four.KERNEL) in str(
         heuristics.workspace(connect_four.KERNEL).dtype

@@ -10,8 +10,8 @@ from tests.implementations import Game, Starter
 from tests.tuerme_boards import (
     CITY_CORNERS,
     PASS,
-    PLAN,
     Place,
+    before_a_city_is_full,
     blocked_deal,
     landings,
     lot_of,
@@ -125,14 +125,10 @@ def test_t10_a_move_ends_the_row_of_passes(tuerme: Starter) -> None:
 
 @pytest.mark.parametrize("city", range(8))
 def test_t11_a_city_of_one_colour_ends_the_game(tuerme: Starter, city: int) -> None:
-    top, left = CITY_CORNERS[city]
-    last_symbol = int(PLAN[top][left])
-    towers = [tower(city, symbol, 0) for symbol in range(4) if symbol != last_symbol]
-    others = [other for other in range(8) if other != city]
-    mover = stack(top - 1, left, 0, last_symbol)
-    game = tuerme.position(position(*towers, mover, ANOTHER_STACK, rest_cities=others))
+    before, last_move = before_a_city_is_full(city)
+    game = tuerme.position(before)
     assert not is_over(game)
-    game.step(move((top - 1, left), (top, left)))
+    game.step(last_move)
     assert is_over(game)
     assert game.snapshot()["ending_city"] == city
     assert outcome_of(game)["truncated"] is False
@@ -239,26 +235,27 @@ def test_t12_each_symbol_s_last_stack_needs_a_lot_of_its_own(
     other = (symbol + 1) % 4
     wanted, top = lot_of(vacant_city, symbol), CITY_CORNERS[vacant_city][0]
     before = (top - 1 if wanted[0] == top else top + 2, wanted[1])
-    full = [
-        tower(city, kind, city % 4 if kind % 2 else (city + 1) % 4)
-        for city in range(8)
-        for kind in range(4)
-        if (city, kind) not in {(vacant_city, symbol), (3, other)}
-    ]
-    # The stones left over make the towers in the lots of city 0 and 2 higher.
+    vacant = {(vacant_city, symbol), (3, other)}
+    heights = {
+        (city, kind): 1 for kind in range(4) for city in range(8) if (city, kind) not in vacant
+    }
+    # The stones that are left over make some of the towers higher.
     for kind in range(4):
-        missing = 20 - sum(entry["symbol"] == kind for entry in full) - 2 * (kind == symbol)
+        missing = 20 - sum(kind == of for _, of in heights) - 2 * (kind == symbol)
         for city in (0, 2, 4, 5, 7):
-            where = full.index(tower(city, kind, city % 4 if kind % 2 else (city + 1) % 4))
             higher = min(4, missing)
-            full[where] = {**full[where], "height": 1 + higher}
+            heights[city, kind] += higher
             missing -= higher
+    full = [
+        tower(city, kind, (city if kind % 2 else city + 1) % 4, height)
+        for (city, kind), height in heights.items()
+    ]
     stacks = [*full, stack(*street, 0, symbol), stack(*before, 0, symbol)]
     game = tuerme.position(position(*stacks))
     game.step(move(before, wanted))
     assert is_over(game)
     assert game.snapshot()["ending_city"] is None
-    again = tuerme.position(position(*stacks, to_move=0))
+    again = tuerme.position(position(*stacks))
     aside = (before[0], before[1] - 1)
     again.step(move(before, aside))
     assert not is_over(again)

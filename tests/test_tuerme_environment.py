@@ -15,7 +15,7 @@ from tabletop_envs.render import tuerme as drawing
 from tests.games import legal_actions, over, play, raw_env
 from tests.reference.chance import Chance
 from tests.test_copies import assert_refused, spoil
-from tests.tuerme_boards import CITY_CORNERS, PLAN, lot_of, move, position, stack, tower
+from tests.tuerme_boards import PLAN, before_a_city_is_full, lot_of
 
 
 def test_the_plan_has_80_streets_and_8_cities_of_four_different_symbols():
@@ -260,18 +260,14 @@ def test_the_snapshot_can_be_rebuilt_from_every_observation(options):
 
 @pytest.mark.parametrize("city", range(8))
 def test_the_observation_shows_which_city_has_ended_the_game(city):
-    top, left = CITY_CORNERS[city]
-    symbol = int(PLAN[top][left])
-    towers = [tower(city, other, 0) for other in range(4) if other != symbol]
-    others = [other for other in range(8) if other != city]
+    before, last_move = before_a_city_is_full(city)
     env = raw_env("tuerme")
     env.reset(seed=1)
-    mover = stack(top - 1, left, 0, symbol)
-    env.restore(position(*towers, mover, stack(7, 13, 1, 1), rest_cities=others))
+    env.restore(before)
     for agent in env.possible_agents:
         seen = env.split_observation(env.observe(agent)["observation"])
         assert not seen["ending_city"].any()
-    env.step(move((top - 1, left), (top, left)))
+    env.step(last_move)
     for agent in env.possible_agents:
         seen = env.split_observation(env.observe(agent)["observation"])
         assert np.flatnonzero(seen["ending_city"]).tolist() == [city]

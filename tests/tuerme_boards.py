@@ -174,3 +174,18 @@ def stack_at(snapshot: dict[str, Any], place: Place) -> tuple[int, int, int] | N
         if entry["square"] == place[0] * COLUMNS + place[1]:
             return entry["colour"], entry["symbol"], entry["height"]
     return None
+
+
+def before_a_city_is_full(city: int) -> tuple[dict[str, Any], int]:
+    """A position in which player 0 has all lots of a city but the top left one, and the move into that."""
+    top, left = CITY_CORNERS[city]
+    last_symbol = int(PLAN[top][left])
+    towers = [tower(city, symbol, 0) for symbol in range(4) if symbol != last_symbol]
+    mover = stack(top - 1, left, 0, last_symbol)
+    # Another stack can move and fits vacant lots, so that the game does not end by T12.
+    another = stack(7, 13, 1, 1)
+    others = [other for other in range(8) if other != city]
+    return (
+        position(*towers, mover, another, rest_cities=others),
+        move((top - 1, left), (top, left)),
+    )

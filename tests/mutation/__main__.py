@@ -36,8 +36,8 @@ def files_of(game: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNELS).glob(f"{game}*.py"))
 
 
-def put_aside(folder: Path) -> None:
-    """Copy what the tests of a kernel need, as it is now."""
+def put_aside(game: str, folder: Path) -> None:
+    """Copy what the tests of a kernel need, as it is now, and check that they all pass."""
     shutil.rmtree(folder / "sources", ignore_errors=True)
     for name in COPIED:
         source, target = ROOT / name, folder / "sources" / name
@@ -46,17 +46,17 @@ def put_aside(folder: Path) -> None:
         else:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
+    unmutated(folder)
+    run(folder, sys.executable, "-m", "tests.mutation.check", game)
 
 
 def prepare(game: str, folder: Path) -> None:
     """Put the sources aside, check that all tests pass, and list the mutants of the game's files."""
-    put_aside(folder)
+    put_aside(game, folder)
     config = load_config(str(CONFIG))
     config["module-path"] = files_of(game)
     config["test-command"] = f"{sys.executable} -m tests.mutation.check {game}"
     (folder / "config.toml").write_text(serialize_config(config), encoding="utf-8")
-    unmutated(folder)
-    run(folder, sys.executable, "-m", "tests.mutation.check", game)
     run(folder, "cosmic-ray", "init", "../config.toml", "../all.sqlite")
     run(folder, "cr-filter-operators", "../all.sqlite", "../config.toml")
 
@@ -97,9 +97,7 @@ def again(game: str, folder: Path) -> None:
     kernel = {file: (folder / "sources" / file).read_bytes() for file in files_of(game)}
     if any((ROOT / file).read_bytes() != code for file, code in kernel.items()):
         sys.exit(f"the kernel of {game} has changed: its mutants are others, and --fresh is due")
-    put_aside(folder)
-    unmutated(folder)
-    run(folder, sys.executable, "-m", "tests.mutation.check", game)
+    put_aside(game, folder)
     old, new = folder / "session.sqlite", folder / "half.sqlite"
     new.unlink(missing_ok=True)
     with use_db(str(old), WorkDB.Mode.open) as session, use_db(str(new)) as kept:

@@ -120,7 +120,10 @@ def code_digest(kernel: Kernel) -> str:
     own = _REGISTERED.get(from_dtype(kernel.state))
     digest = hashlib.blake2b(digest_size=8)
     for file in (*files, *([own] if own and own not in files else ())):
-        digest.update(Path(file).read_bytes() if Path(file).is_file() else file.encode())
+        path = Path(file)
+        # The module's name, too (see `kernels.code_digest`); what was typed into an interpreter has no file.
+        digest.update(f"{path.parent.name}/{path.name}".encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()
 
 
