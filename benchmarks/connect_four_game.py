@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import connect_four as rules
+from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.checks import require, require_int, require_list
 from tabletop_envs.envs.game import Game, Part, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")

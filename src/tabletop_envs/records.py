@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs import registry
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_bool,
     require_int,
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
 from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
 

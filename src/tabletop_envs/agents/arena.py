@@ -33,7 +33,7 @@ from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
-from tabletop_envs.envs.checks import require_int
+from tabletop_envs.checks import require_int
 from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed
 from tabletop_envs.extras import require
 from tabletop_envs.records import GameRecord

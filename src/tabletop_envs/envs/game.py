@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.checks import require, require_equal, require_int, require_mapping
+from tabletop_envs.checks import require, require_equal, require_int, require_mapping
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, engine
 
 __all__ = [

@@ -117,8 +117,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_choice,
     require_equal,
@@ -126,6 +125,7 @@ from tabletop_envs.envs.checks import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import kirche as kernel

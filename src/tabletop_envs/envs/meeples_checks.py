@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.checks import require, require_equal
+from tabletop_envs.checks import require, require_equal
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import meeples_state as kernel
 from tabletop_envs.kernels.meeples import PASS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_bool,
     require_choice,

@@ -150,14 +150,14 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_equal,
     require_int,
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import engine
