@@ -265,13 +265,13 @@ def test_unknown_phases_and_wrong_types_are_refused():
     good = env.snapshot()
     assert_all_refused(
         env,
-        (["phase"], "castling", "phase is 'castling', not one of setup, stones"),
+        (["phase"], "castling", "phase is 'castling', but must be one of setup, stones"),
         (["phase"], 4, "phase is 4"),
         (["phase"], None, "phase is None"),
         (["round"], 2.0, "round is 2.0"),
         (["round"], 121, "round is 121"),
         (["round"], 0, "round is 0, but phase is 'meeples'"),
-        (["moved"], 1, "moved is 1, not True or False"),
+        (["moved"], 1, "moved is 1, but must be True or False"),
         (["moved"], None, "moved is None"),
         (["rerolled"], 0, "rerolled is 0"),
         (["fails"], False, "fails is False"),
