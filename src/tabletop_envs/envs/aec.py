@@ -336,7 +336,7 @@ class TabletopEnv(Drawing, AECEnv):
             return int(names[text])
         import difflib
 
-        close = difflib.get_close_matches(str(text), names, 1, 0.0)
+        close = difflib.get_close_matches(text if isinstance(text, str) else "", names, 1, 0.0)
         hint = f"; the nearest is {close[0]!r}" if close else ""
         raise ValueError(f"no legal action is called {checks.shown(text)}{hint}")
 

@@ -65,7 +65,7 @@ def draw(
         snapshot,
         viewer=viewer,
         theme=theme,
-        legal=[int(action) for action in legal],
+        legal=[checks.integer("legal", action, 0, 2**31 - 1) for action in legal],
         previous=previous,
         fields=fields,
     )
