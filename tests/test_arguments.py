@@ -43,7 +43,16 @@ LANE_SEEDS = [
     *(np.array([0.5, 1]), np.array([[1], [2]]), [-1, 0], [0, 2**64]),
 ]
 BOOLS: list[Any] = ["no", "yes", "", 0, 1, np.int64(1), 0.0, [], [True], np.array([True]), object()]
-NOT_NUMBERS: list[Any] = ["1", "x", True, np.True_, [1.0], np.array([1.0]), 1j, np.timedelta64(1, "s")]
+NOT_NUMBERS: list[Any] = [
+    "1",
+    "x",
+    True,
+    np.True_,
+    [1.0],
+    np.array([1.0]),
+    1j,
+    np.timedelta64(1, "s"),
+]
 NUMBERS = [*NOT_NUMBERS, float("nan"), float("inf"), -float("inf"), 10**400, HUGE, -1.0]
 WORDS: list[Any] = ["smell", "", b"raise", 0, True, ["ansi"], np.array(["ansi", "human"]), {}]
 OPTIONS: list[Any] = [0, "", [], "num_houses=3", [("num_houses", 3)], 1.5, True]

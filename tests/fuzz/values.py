@@ -36,7 +36,8 @@ JUNK: tuple[Callable[[], Any], ...] = (
         Strange,
         lambda: 10**5000,
         lambda: -(10**5000),
-        lambda: np.datetime64(3, "s"), lambda: np.timedelta64(3, "s"),
+        lambda: np.datetime64(3, "s"),
+        lambda: np.timedelta64(3, "s"),
     ),
 )
 
