@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs import checks, kirche_v0, records, tuerme_v0
+from tabletop_envs import checks, kirche_v0, records, registry, tuerme_v0
 from tabletop_envs.agents import arena
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.envs.aec import TabletopEnv
@@ -388,6 +388,61 @@ CASES = [
         think_seconds=[*NUMBERS, 0, 3601, None],
     ),
 ]
+
+
+NO_GAMES: list[Any] = [
+    5,
+    None,
+    True,
+    b"kirche",
+    "chess",
+    "",
+    "kirche-v9",
+    [],
+    ["kirche"],
+    HUGE,
+    int,
+]
+MAKERS: dict[str, Callable[[Any], object]] = {
+    "make_batch": lambda value: tabletop_envs.make_batch(value, 2),
+    "BatchEnv": lambda value: BatchEnv(value, 2),
+    "TabletopEnv": TabletopEnv,
+    "TabletopParallelEnv": TabletopParallelEnv,
+    "TabletopGymEnv": TabletopGymEnv,
+    "TabletopVectorEnv": TabletopVectorEnv,
+    "Search": Search,
+    "PUCT": lambda value: PUCT(value, 2, 2),
+    "tournament": lambda value: arena.tournament(value, ["random", "greedy"], 1),
+    "play_match": lambda value: arena.play_match(value, ["random"] * 2),
+    "Session": lambda value: Session(value, ["human"] * 2),
+    "get_game": registry.get_game,
+}
+CASES += [Case(name, "game", NO_GAMES, make) for name, make in MAKERS.items()]
+# The inputs that were once taken: as action 42, as the seed 1, as action 1, as true, as no options.
+ONCE_TAKEN: dict[str, Callable[[], object]] = {
+    "action=42.9": lambda: _search().advance(42.9),  # type: ignore[arg-type]
+    "action='42'": lambda: _search().advance("42"),  # type: ignore[arg-type]
+    "seed=True of reset": lambda: _aec().reset(seed=True),
+    "seed=True of make_batch": lambda: tabletop_envs.make_batch("kirche-v0", 2, seed=True),
+    "seed=True of Search": lambda: _search(seed=True),
+    "seed=True of PUCT": lambda: _puct(seed=True),
+    "seed=True of tournament": lambda: _tournament(arena.tournament)(seed=True),
+    "action=True": lambda: _aec().step(True),
+    "actions[1]=True": lambda: _two().step([0, True]),
+    "check='no'": lambda: _make_batch(check="no"),
+    "packed='no'": lambda: _make_batch(packed="no"),
+    "ratings='x'": lambda: _tournament(arena.tournament)(ratings="x"),
+    "options=0": lambda: _tournament(arena.tournament)(options=0),
+    "options=''": lambda: _tournament(arena.tournament)(options=""),
+    "options=[]": lambda: _tournament(arena.tournament)(options=[]),
+    "seed=array(1.)": lambda: _two().reset(np.array(1.0)),
+}
+
+
+@pytest.mark.parametrize("words", ONCE_TAKEN)
+def test_what_was_once_taken_is_refused(words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(words.partition("=")[0])):
+        ONCE_TAKEN[words]()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.entry}-{case.argument}")

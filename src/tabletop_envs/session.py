@@ -13,6 +13,7 @@ import numpy as np
 from tabletop_envs import checks, records, registry
 from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import find_game
 from tabletop_envs.records import GameRecord
 
 __all__ = ["HUMAN", "Session", "load", "save"]
@@ -51,7 +52,7 @@ class Session:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        described = registry.get_game(game)
+        described = find_game(game)
         parsed = described.parse_options({} if options is None else options)
         record = GameRecord(
             registry.batch_id(described.name),

@@ -11,7 +11,6 @@ import pytest
 from tests.test_arguments import BOOLS, COUNTS, INTEGERS, LANE_ACTIONS, LANE_SEEDS, SEEDS
 
 
-
 def refused(argument: str, values: list[Any], call: Callable[[Any], object]) -> None:
     for value in values:
         with pytest.raises((TypeError, ValueError), match=argument):

@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
-from tabletop_envs.envs.game import Game, State, lane_seeds, rewards_of_illegal
+from tabletop_envs import checks
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
 from tabletop_envs.extras import require
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
 
@@ -114,7 +114,7 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
     Raises:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
     """
-    described = registry.get_game(game) if isinstance(game, str) else game
+    described = find_game(game)
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     host = _Host(described, options)
 

@@ -33,8 +33,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from tabletop_envs import checks, registry
-from tabletop_envs.envs.game import UINT64_MAX, Game, lane_seeds
+from tabletop_envs import checks
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
@@ -92,7 +92,7 @@ class TabletopEnv(pufferlib.PufferEnv):
         **options: Any,
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-        self.game = registry.get_game(game) if isinstance(game, str) else game
+        self.game = find_game(game)
         self._lanes = LearnerLanes(self.game, count, opponents, seat, on_illegal, None, options)
         self._seed(secrets.randbits(64) if seed is None else seed)
         low, high = self.game.bounds()

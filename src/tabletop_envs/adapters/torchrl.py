@@ -52,9 +52,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.game import Game, lane_seeds
+from tabletop_envs.envs.game import Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
@@ -122,7 +122,7 @@ class TabletopEnv(EnvBase):
         **options: Any,
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-        described = registry.get_game(game) if isinstance(game, str) else game
+        described = find_game(game)
         lanes: LearnerLanes
         if isinstance(opponents, str) and opponents == SELF:
             if seat is not None:

@@ -34,7 +34,7 @@ from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
 from tabletop_envs.checks import require_int
-from tabletop_envs.envs.game import UINT64_MAX, Game
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game
 from tabletop_envs.extras import require
 from tabletop_envs.records import GameRecord
 
@@ -178,7 +178,7 @@ class Tournament:
         workers: int = 1,
         ratings: bool = True,
     ) -> None:
-        described = registry.get_game(game)
+        described = find_game(game)
         self._agents = named_agents(agents)
         if seed is None and path is not None:
             seed = _seed_of(path)
@@ -309,7 +309,7 @@ def play_match(
     Raises:
         TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
     """
-    described = registry.get_game(game)
+    described = find_game(game)
     parsed = described.parse_options({} if options is None else options)
     players = described.num_players(parsed)
     if len(checks.sequence("agents", agents, "agents")) != players:

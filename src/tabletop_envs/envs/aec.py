@@ -18,6 +18,7 @@ from tabletop_envs.envs.game import (
     ObservationPart,
     Snapshot,
     State,
+    find_game,
     rewards_of_illegal,
     rewards_of_scores,
 )
@@ -73,7 +74,7 @@ class TabletopEnv(Drawing, AECEnv):
         checks.choice("mask_in", mask_in, MASK_PLACES)
         checks.choice("on_illegal", on_illegal, ON_ILLEGAL)
         checks.text("obs_key", obs_key, other_than="action_mask")
-        self.game = game
+        self.game = game = find_game(game)
         self.render_mode = render_mode
         self.mask_in = mask_in
         self.obs_key = obs_key

@@ -12,7 +12,7 @@ from gymnasium import logger
 
 from tabletop_envs import checks
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds
+from tabletop_envs.envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import engine
 
@@ -122,7 +122,7 @@ class BatchEnv:
         require_render_mode(render_mode)
         self.render_mode = render_mode
         self._board: TabletopEnv | None = None
-        self.game = game
+        self.game = game = find_game(game)
         self.check = checks.boolean("check", check)
         self.packed = checks.boolean("packed", packed)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks
+from tabletop_envs import checks, registry
 from tabletop_envs.checks import (
     UINT64_MAX,
     require,
@@ -34,6 +34,7 @@ __all__ = [
     "Part",
     "Snapshot",
     "State",
+    "find_game",
     "lane_seeds",
     "max_plies_option",
     "parse_seed",
@@ -312,6 +313,11 @@ class Game(ABC):
     @abstractmethod
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
+
+
+def find_game(game: Game | str) -> Game:
+    """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
+    return game if isinstance(game, Game) else registry.get_game(game)
 
 
 def rewards_of_scores(scores: Sequence[int]) -> list[float]:

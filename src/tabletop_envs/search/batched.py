@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, lane_seeds
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
@@ -103,9 +103,7 @@ class PUCT:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.game = find_game(game)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.num_simulations = checks.integer("num_simulations", num_simulations, 1, 2**24)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)

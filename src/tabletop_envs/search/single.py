@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import Game, State
+from tabletop_envs.envs.game import Game, State, find_game
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.nodes import FULL, USED_NODES, Tree, edges_for, new_tree
@@ -86,9 +86,7 @@ class Search:
         playout: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.game = find_game(game)
         self.rules = choose_rules(
             self.game,
             priors=priors,
