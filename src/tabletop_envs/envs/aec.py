@@ -365,7 +365,6 @@ class TabletopEnv(Drawing, AECEnv):
         snapshot = self.game.snapshot(self._states, self.options)
         if self._over:
             scores = self._result.tolist()[3:]
-            snapshot["to_move"] = None
             snapshot["outcome"] = {
                 "scores": scores,
                 "rewards": self._final_rewards(scores),

@@ -15,7 +15,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.checks import require, require_equal, require_int, require_mapping
+from tabletop_envs.checks import (
+    require,
+    require_bool,
+    require_choice,
+    require_equal,
+    require_int,
+    require_list,
+    require_mapping,
+    shown,
+)
 from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, engine
 
 __all__ = [
@@ -229,85 +238,43 @@ class Game(ABC):
     ) -> tuple[State, dict[str, int | bool], int | None]:
         """The state, the options and the player who lost by an illegal action (or None) of a snapshot.
 
-        `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming what is
-        impossible, for anything that the rules cannot lead to.
+        A position is checked, not its history: what passes can be played to the end within the spaces, and every later
+        snapshot can be restored. `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming
+        the field and what it must be, for everything else.
         """
         require(
-            isinstance(snapshot, Mapping), f"a snapshot is a dict, not {type(snapshot).__name__}"
+            isinstance(snapshot, Mapping),
+            f"a snapshot must be a dict, not {type(snapshot).__name__}",
         )
         common = ("game", "options", "ply", "to_move", "outcome")
-        allowed = {*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ())}
+        allowed = (*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ()))
         for key in (*common, *self.snapshot_keys):
-            require(key in snapshot, f"the snapshot lacks {key!r}")
+            require(key in snapshot, f"the snapshot lacks {key!r}: it must have one")
         for key in snapshot:
-            require(key in allowed, f"the snapshot has {key!r}, which {self.name} does not know")
-        require(
-            snapshot["game"] == self.name,
-            f"game is {snapshot['game']!r}, but this environment plays {self.name!r}",
-        )
+            require(
+                key in allowed,
+                f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
+            )
+        require_choice(snapshot["game"], "game", (self.name,))
         given = require_mapping(snapshot["options"], "options")
         try:
             options = self.parse_options(given)
         except TypeError as error:
             raise ValueError(str(error)) from None
+        players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
         state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
         state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        outcome = snapshot["outcome"]
-        players = self.num_players(options)
-        if outcome is None:
-            state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
-        else:
-            require(
-                snapshot["to_move"] is None,
-                f"to_move is {snapshot['to_move']!r}, but the game is over: it must be None",
-            )
-            state["to_move"] = -1
-        ended = self.read_position(state, snapshot)
-        if ended:
+        state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
+        outcome = _parse_outcome(snapshot["outcome"], players)
+        if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
         elif state["ply"] >= state["max_plies"]:
             state["status"] = TRUNCATED
         else:
             state["status"] = RUNNING
-        offender = self._check_outcome(state, outcome, players)
-        if offender is not None:
-            state["status"] = TERMINATED
-        if state["to_move"] < 0:
-            # Whose turn it was is of no more consequence, but the field must hold a player.
-            state["to_move"] = offender if offender is not None else 0
-        return states, options, offender
-
-    def _check_outcome(self, state: Any, outcome: Any, players: int) -> int | None:
-        """Whether the outcome given is that of the position; the offender of a game lost by an illegal action."""
-        over = state["status"] != RUNNING
-        if outcome is None:
-            require(not over, "outcome is None, but the game is over in this position")
-            return None
-        given = require_mapping(outcome, "outcome")
-        require(
-            set(given) == {"scores", "rewards", "truncated"},
-            f"outcome has the keys {sorted(given)}, not scores, rewards, truncated",
-        )
-        scores = [int(score) for score in state["scores"][:players]]
-        require_equal(given["scores"], scores, "outcome['scores']")
-        truncated = bool(state["status"] == TRUNCATED)
-        require(
-            given["truncated"] is truncated,
-            f"outcome['truncated'] is {given['truncated']!r}, but the position says {truncated}",
-        )
-        if over:
-            require_equal(given["rewards"], rewards_of_scores(scores), "outcome['rewards']")
-            return None
-        for offender in range(players):
-            lost = given["rewards"] == rewards_of_illegal(offender, players)
-            if lost and state["to_move"] in (-1, offender):
-                return offender
-        raise ValueError(
-            f"outcome says the game is over with rewards {given['rewards']!r}, "
-            "but by the rules it goes on in this position"
-        )
+        return states, options, _check_outcome(state, outcome, players)
 
     @abstractmethod
     def position(self, state: Any) -> Snapshot:
@@ -317,8 +284,9 @@ class Game(ABC):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         """Write the game's own part of a snapshot into a state; whether the rules end the game here.
 
-        Options, `rng`, `ply` and `to_move` (−1 where the snapshot's game is over) are there already; `scores`
-        are to be written. ValueError, naming what is impossible.
+        Options, `rng`, `ply` and `to_move` are there already, and the snapshot has all `snapshot_keys`; its `outcome` is
+        None, or a dict whose values have the right types. `scores` are to be written. ValueError, naming the field and what
+        it must be, for every other position and for data of any other type.
         """
 
     # Words
@@ -333,6 +301,52 @@ class Game(ABC):
     @abstractmethod
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
+
+
+def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
+    """The outcome of a snapshot, its types checked."""
+    if outcome is None:
+        return None
+    given = require_mapping(outcome, "outcome", ("scores", "rewards", "truncated"))
+    scores = require_list(given["scores"], "outcome['scores']", players)
+    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    for reward in rewards:
+        require(
+            isinstance(reward, int | float | np.integer | np.floating)
+            and not isinstance(reward, bool),
+            f"outcome['rewards'] has {shown(reward)}, but must have numbers",
+        )
+    low, high = -(2**15), 2**15 - 1  # what states hold
+    return {
+        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "rewards": rewards,
+        "truncated": require_bool(given["truncated"], "outcome['truncated']"),
+    }
+
+
+def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> int | None:
+    """Whether the outcome given is that of the position; the player who lost by an illegal action, or None."""
+    over = bool(state["status"] != RUNNING)
+    if outcome is None:
+        require(not over, "outcome is None, but must not be: the game is over in this position")
+        return None
+    scores = [int(score) for score in state["scores"][:players]]
+    by_limit = bool(state["status"] == TRUNCATED)
+    require_equal(outcome["scores"], scores, "outcome['scores']")
+    require_equal(outcome["truncated"], by_limit, "outcome['truncated']")
+    if over:
+        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        return None
+    # By the rules the game continues here: only an illegal action can have ended it.
+    offender = int(state["to_move"])
+    lost = rewards_of_illegal(offender, players)
+    require(
+        outcome["rewards"] == lost,
+        f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this position: outcome must be "
+        f"None, or the rewards {lost} of an illegal action of player {offender}",
+    )
+    state["status"] = TERMINATED
+    return offender
 
 
 def rewards_of_scores(scores: Sequence[int]) -> list[float]:

@@ -198,10 +198,8 @@ class Kirche(Game):
             PHASES[phase],
             f"phase (at ply {ply} with num_houses={houses})",
         )
-        mover = ply >> 1 if ply < 4 else ply & 1
-        if state["to_move"] < 0:
-            state["to_move"] = mover
-        elif phase < 2:
+        if phase < 2:
+            mover = ply >> 1 if ply < 4 else ply & 1
             require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
         pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
@@ -217,17 +215,16 @@ class Kirche(Game):
                 counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
             )
         self._check_placements(state, phase)
-        # Only the mover's own action completes a town (K10). A puzzle in which the other player's is complete
-        # already may be played on, so a town counts only where the snapshot says that it has won.
-        outcome = snapshot["outcome"]
-        scores = outcome.get("scores") if isinstance(outcome, Mapping) else None
-        for player, score in enumerate(([1, 0], [0, 1])):
-            moved = phase == 2 and ply > 4 + 2 * houses
-            if scores == score and moved and kernel.town_complete(state, player):
-                state["scores"][player] = 1
-                state["to_move"] = 1 - player
-                return True
-        return False
+        # Only the last mover's own action completes a town (K10). A puzzle in which a town is complete already may be
+        # played on, so it counts only where the snapshot says that it has won.
+        outcome, winner = snapshot["outcome"], 1 - int(state["to_move"])
+        moved = phase == 2 and ply > 4 + 2 * houses
+        if outcome is None or not moved or not kernel.town_complete(state, winner):
+            return False
+        if outcome["scores"][winner] == 0:
+            return False
+        state["scores"][winner] = 1
+        return True
 
     @staticmethod
     def _read_piece(state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:

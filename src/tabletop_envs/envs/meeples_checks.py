@@ -28,8 +28,7 @@ PHASES = (
 STONES = tuple((a, b) for a in range(7) for b in range(a, 7))
 STEPS = (-SIDE, 1, SIDE, -1)  # up, right, down, left
 HAND_SIZE = {2: 14, 3: 9, 4: 7}
-# From the round in which the hands become empty on, each new meeple can delay the end of the game by three rounds at
-# most (M27): no game gets this far.
+# No round of a game has a higher number: 103 is the most that M27 allows (`check_last_round`), and some are left for puzzles.
 LAST_ROUND = 120
 SPECIAL_VALUES = {kernel.LAND: 4, kernel.SIDESTEP: 3, kernel.CLONE: 2, kernel.TELEPORT: 1}
 
@@ -175,6 +174,7 @@ def check_bookkeeping(position: Position) -> None:
         f"stale_rounds is {position.stale_rounds}, but only {max(0, empty_rounds)} rounds "
         "have ended with all hands empty (M27)",
     )
+    check_last_round(position)
     if phase not in (kernel.BLOCKS, kernel.GIVE_UP):
         for key, first in (
             ("passed", [False] * players),
@@ -194,6 +194,28 @@ def check_bookkeeping(position: Position) -> None:
                 player in position.meeples.values(),
                 f"player {player} has no meeple on the table (M8)",
             )
+
+
+def check_last_round(position: Position) -> None:
+    """However the game continues, its rounds can be counted up to LAST_ROUND.
+
+    From the round on that empties the hands each new meeple, but each player's last, can put the end of the game off by
+    three rounds, and three rounds in a row without any end it (M27).
+    """
+    spare = sum(supply - 1 for supply in position.supply)
+    emptied = HAND_SIZE[position.players] - 2  # the round that empties the hands
+    if 0 in position.supply:
+        more = 0
+    elif position.round < emptied:
+        more = emptied - position.round + 3 * spare + 2
+    elif position.new_meeples > 0:
+        more = 3 * spare + 3
+    else:
+        more = max(0, 3 * spare + 2 - position.stale_rounds)
+    require(
+        position.round + more <= LAST_ROUND,
+        f"round is {position.round}, but must be at most {LAST_ROUND - more}: {more} more rounds may follow (M27)",
+    )
 
 
 def _check_blocks_phase(position: Position) -> None:
@@ -246,6 +268,13 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
         )
     if position.source is not None:
         require_equal(position.meeples[position.source], mover, "the owner of the meeple on source")
+    if position.phase == kernel.CLONE and position.source is not None:
+        # It has just come there, so that M6 held; with a partner, its clone would be the third in a row.
+        partners = [f for f in neighbours(position.source) if position.meeples.get(f) == mover]
+        require(
+            not partners,
+            f"source is {position.source}, but must be beside no other meeple of player {mover}, as on {partners} (M6)",
+        )
     require(
         position.phase >= kernel.MEEPLES or 0 not in position.supply,
         "a supply is empty since an earlier round, so the game is over (M27)",
@@ -287,6 +316,12 @@ def _check_setup(position: Position, mover: int) -> None:
             any(near in second for field in first for near in neighbours(field)),
             "the two stones of setup_stones do not touch (M7)",
         )
+    for stone in position.setup_stones:
+        occupied = [field for field in position.places[stone] if field in position.meeples]
+        require(
+            not occupied,
+            f"meeples has one on {occupied}, but must have none on the stones of setup_stones (M8)",
+        )
     field = position.chosen_field is not None
     require_equal(position.ply, 7 * mover + 3 * laid + chosen + field, "ply (in the setup)")
     _check_connected(position)
@@ -304,9 +339,14 @@ def _check_hands(position: Position, mover: int) -> None:
         require_equal(len(hand), size, f"the size of the hand of player {player}")
     if position.round == 1 and position.phase <= kernel.GIVE_UP:
         _check_connected(position)
-    # Seven actions each in the setup, and three for every further stone.
+    # Seven actions each in the setup, three for every further stone, and those of the stone being laid.
     least = 7 * position.players + 3 * (len(position.places) - 2 * position.players)
-    require(position.ply >= least, f"ply is {position.ply}, but at least {least} have been played")
+    if laying:
+        least += (position.chosen_stone is not None) + (position.chosen_field is not None)
+    require(
+        position.ply >= least,
+        f"ply is {position.ply}, but must be at least {least}: so many actions have laid these stones",
+    )
 
 
 def _check_connected(position: Position) -> None:
@@ -346,6 +386,14 @@ def _check_choices(state: Any, position: Position, mover: int) -> None:
         movable = laying or phase == kernel.SIDESTEP or position.meeples.get(field) == mover
         require(movable and field in _legal(trial), f"the chosen field {field} is not legal")
         trial["chosen_field"] = field
+    elif phase <= kernel.STONES and stone is None and len(position.setup_stones) < 2:
+        # Whichever stone is chosen, there must be a place for it.
+        with_stone = trial.copy()
+        with_stone["chosen_stone"] = min(position.hands[mover])
+        require(
+            bool(_legal(with_stone)),
+            f"stones must leave player {mover} a place for the next one, but do not (M7, M11)",
+        )
     legal = _legal(trial)
     if phase in SPECIAL_VALUES:
         require(bool(legal - {PASS}), f"phase {name!r} cannot be carried out (M25)")

@@ -230,8 +230,6 @@ class Tuerme(Game):
 
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         players, ply = int(state["num_players"]), int(state["ply"])
-        if state["to_move"] < 0:
-            state["to_move"] = ply % players
         # Any player may be to move, whatever the ply: a puzzle has no history.
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])
@@ -244,7 +242,10 @@ class Tuerme(Game):
             city is None or passes == 0,
             f"passes is {passes}, but nobody passes after city {city} has ended the game (T11)",
         )
-        require_equal(_plain(snapshot["ending_city"]), city, "ending_city (T11)")
+        ending_city = snapshot["ending_city"]
+        if ending_city is not None:
+            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
+        require_equal(ending_city, city, "ending_city (T11)")
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -264,11 +265,6 @@ class Tuerme(Game):
         from tabletop_envs.render import tuerme as drawing
 
         return drawing.text(snapshot, colour)
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy number as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _read_stacks(state: Any) -> dict[int, Stack]:

@@ -215,7 +215,6 @@ class Position:
         snapshot = self.rules.game.snapshot(self.states, self.rules.options)
         snapshot.pop("rng", None)
         if self.player == OVER:
-            snapshot["to_move"] = None
             snapshot["outcome"] = {
                 "scores": self.scores(),
                 "rewards": self.rewards(),
