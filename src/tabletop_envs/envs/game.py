@@ -25,7 +25,7 @@ from tabletop_envs.checks import (
     require_mapping,
     shown,
 )
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, engine
 
 __all__ = [
     "MAX_MAX_PLIES",
@@ -93,9 +93,7 @@ class Option:
 
 def max_plies_option(default: int) -> Option:
     """The option that every game has."""
-    return Option(
-        "max_plies", default, 1, MAX_MAX_PLIES, "the game is truncated after so many actions"
-    )
+    return Option("max_plies", default, 1, MAX_MAX_PLIES, "the game ends after this many actions")
 
 
 class ObservationPart(NamedTuple):
@@ -271,7 +269,7 @@ class Game(ABC):
         if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
         elif state["ply"] >= state["max_plies"]:
-            state["status"] = TRUNCATED
+            state["status"] = BY_LIMIT
         else:
             state["status"] = RUNNING
         return states, options, _check_outcome(state, outcome, players)
@@ -307,7 +305,7 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:
         return None
-    given = require_mapping(outcome, "outcome", ("scores", "rewards", "truncated"))
+    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
     scores = require_list(given["scores"], "outcome['scores']", players)
     rewards = require_list(given["rewards"], "outcome['rewards']", players)
     for reward in rewards:
@@ -320,7 +318,7 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     return {
         "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
         "rewards": rewards,
-        "truncated": require_bool(given["truncated"], "outcome['truncated']"),
+        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
     }
 
 
@@ -331,9 +329,9 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
         require(not over, "outcome is None, but must not be: the game is over in this position")
         return None
     scores = [int(score) for score in state["scores"][:players]]
-    by_limit = bool(state["status"] == TRUNCATED)
+    by_limit = bool(state["status"] == BY_LIMIT)
     require_equal(outcome["scores"], scores, "outcome['scores']")
-    require_equal(outcome["truncated"], by_limit, "outcome['truncated']")
+    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
     if over:
         require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
         return None

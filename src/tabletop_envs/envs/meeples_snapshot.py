@@ -296,7 +296,7 @@ def _has_ended(position: Position, state: Any, outcome: Any) -> bool:
     scores = [int(score) for score in state["scores"][: position.players]]
     if (
         outcome is None
-        or outcome["truncated"]
+        or outcome["by_limit"]
         or outcome["rewards"] != rewards_of_scores(scores)
         or position.phase != kernel.MEEPLES
         or position.moved

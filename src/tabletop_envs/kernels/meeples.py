@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
 from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
 from tabletop_envs.kernels.meeples_state import (
@@ -337,7 +337,6 @@ def end_meeples_turn(state: Any) -> None:
     stale_rounds = state.stale_rounds + 1 if hands_empty and state.new_meeples == 0 else 0
     state.stale_rounds = stale_rounds
     if supply_empty or not room or stale_rounds == STALE_ROUNDS:
-        # The next round would begin with player 0.
         state.status, state.to_move = TERMINATED, 0
     else:
         begin_round(state)
@@ -537,7 +536,7 @@ def step(state: Any, action: int) -> None:
         end_chain(state)
     state.ply += 1
     if state.status == RUNNING and state.ply >= state.max_plies:
-        state.status = TRUNCATED
+        state.status = BY_LIMIT
 
 
 KERNEL = register(
