@@ -204,7 +204,10 @@ class Kirche(Game):
             require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
         pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
-        require(phase == 2 or pastor == CENTRE, f"pastor is {pastor}, but starts on {CENTRE} (K1)")
+        require(
+            phase == 2 or pastor == CENTRE,
+            f"pastor is {pastor}, but must be {CENTRE} until pieces move (K1)",
+        )
         state["pastor"] = 1 << pastor
         taken = {pastor: "the pastor"}
         placed = _placed(ply, houses)
@@ -235,7 +238,8 @@ class Kirche(Game):
         ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
         name = f"{PLAYERS[player]}'s {kind}"
         require(
-            square not in taken, f"{name} and {taken.get(square)} stand on square {square} both"
+            square not in taken,
+            f"{name} and {taken.get(square)} stand on square {square} both, but each must have a square of its own",
         )
         taken[square] = name
         bit = np.uint64(1 << square)
@@ -258,12 +262,12 @@ class Kirche(Game):
             require(
                 all(square in CORNERS for square in corners)
                 and (len(corners) < 2 or sum(corners) == SQUARES - 1),
-                f"{PLAYERS[player]}'s church stands on {corners}, not on opposite corners (K3)",
+                f"{PLAYERS[player]}'s church pieces stand on {corners}, but must stand on opposite corners (K3)",
             )
             beside = int(kernel.neighbours(np.uint64(own))) & own
             require(
                 not beside,
-                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent while houses are placed (K4)",
+                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent, but must not be while houses are placed (K4)",
             )
 
     def action_to_str(self, state: Any, action: int) -> str:

@@ -92,14 +92,20 @@ def check_material(position: Position) -> None:
         held.append(position.chosen_stone)
     stones = [*position.places, *held]
     for stone in stones:
-        require(stones.count(stone) == 1, f"the stone {list(STONES[stone])} is there twice")
+        require(
+            stones.count(stone) == 1,
+            f"stones and hands must have each stone once, but the stone {list(STONES[stone])} is there twice (M1)",
+        )
     expected = position.players * HAND_SIZE[position.players]
     require(
         len(stones) == expected,
-        f"{len(stones)} stones are there, on the table and in hands, not {expected} (M2)",
+        f"stones and hands must have {expected} stones together, but {len(stones)} stones are there (M2)",
     )
     both = position.meeples.keys() & position.blocks.keys()
-    require(not both, f"a meeple and a block stand on the same field: {sorted(both)}")
+    require(
+        not both,
+        f"meeples and blocks must not share a field, but a meeple and a block stand on {sorted(both)}",
+    )
     for player in range(position.players):
         on_table = list(position.meeples.values()).count(player)
         require_equal(position.supply[player], 10 - on_table, f"the supply of player {player} (M4)")
@@ -113,7 +119,7 @@ def check_pairs(position: Position) -> None:
             len(partners) <= 1
             and all(2 in (position.values[field], position.values[near]) for near in partners),
             f"meeples of player {player} stand on {sorted([field, *partners])}: "
-            "only a clone may be beside its source on a 2 (M6)",
+            "only a clone may be beside its source on a 2, all others must be apart (M6)",
         )
 
 
@@ -122,14 +128,19 @@ def check_dice(position: Position) -> None:
     total = position.players * position.dice_per_player
     pool, blocks, phase = len(position.dice), len(position.blocks), position.phase
     if phase == kernel.SETUP:
-        require(pool == 0, "dice lie in the pool, but phase is 'setup' (M9)")
+        require(pool == 0, "dice must be empty, but dice lie in the pool: phase is 'setup' (M9)")
     elif phase == kernel.STONES:
-        require(pool == total, f"dice has {pool} entries, not {total} (M10)")
+        require(
+            pool == total, f"dice has {pool} entries, but must have {total} in phase 'stones' (M10)"
+        )
     if phase in (kernel.SETUP, kernel.STONES):
-        require(blocks == 0, f"there are blocks, but phase is {PHASES[phase]!r} (M10)")
+        require(
+            blocks == 0,
+            f"blocks must be empty, but there are blocks: phase is {PHASES[phase]!r} (M10)",
+        )
     require(
         pool + blocks <= total,
-        f"{pool} dice and {blocks} blocks are there, but only {total} dice in all (M4, M12)",
+        f"dice and blocks must be {total} at most together, but {pool} dice and {blocks} blocks are there (M4, M12)",
     )
 
 
@@ -139,40 +150,46 @@ def check_bookkeeping(position: Position) -> None:
     name = PHASES[phase]
     require(
         (position.round == 0) == (phase == kernel.SETUP),
-        f"round is {position.round}, but phase is {name!r}",
+        f"round is {position.round}, but must be 0 in the setup and only there: phase is {name!r}",
     )
     require(
         len(set(position.fired)) == len(position.fired),
-        f"fired has a value twice: {position.fired}",
+        f"fired is {position.fired}, but must have no value twice",
     )
     if phase in SPECIAL_VALUES:
         value = SPECIAL_VALUES[phase]
         require(
             position.source is not None and position.values.get(position.source) == value,
-            f"source is {position.source}, but phase {name!r} needs a field of value {value}",
+            f"source is {position.source}, but must be a field of value {value} in phase {name!r}",
         )
         require(
-            position.source in position.meeples, f"source is {position.source}, without a meeple"
+            position.source in position.meeples,
+            f"source is {position.source}, but must be a field with a meeple",
         )
         require(
             value in position.fired and set(position.fired) <= {2, 3, value},
-            f"fired is {position.fired}, which cannot be in phase {name!r} (M26)",
+            f"fired is {position.fired}, but must have {value} and no others than 2 and 3 in phase {name!r} (M26)",
         )
     else:
-        require(position.source is None, f"source is {position.source}, but phase is {name!r}")
-        require(not position.fired, f"fired is {position.fired}, but phase is {name!r}")
+        require(
+            position.source is None,
+            f"source is {position.source}, but must be None in phase {name!r}",
+        )
+        require(
+            not position.fired, f"fired is {position.fired}, but must be empty in phase {name!r}"
+        )
     early = phase < kernel.MEEPLES
-    require(not (position.moved and early), f"moved is True, but phase is {name!r}")
+    require(not (position.moved and early), f"moved is True, but must be False in phase {name!r}")
     most = 0 if early else len(position.meeples) - players
     require(
         position.new_meeples <= most,
-        f"new_meeples is {position.new_meeples}, at most {most} can be (phase {name!r})",
+        f"new_meeples is {position.new_meeples}, but must be at most {most} (phase {name!r})",
     )
     empty_rounds = position.round - (HAND_SIZE[players] - 2) + (position.stale_rounds == 3)
     require(
         position.stale_rounds <= max(0, empty_rounds),
-        f"stale_rounds is {position.stale_rounds}, but only {max(0, empty_rounds)} rounds "
-        "have ended with all hands empty (M27)",
+        f"stale_rounds is {position.stale_rounds}, but must be at most {max(0, empty_rounds)}: "
+        "no more rounds have ended with all hands empty (M27)",
     )
     check_last_round(position)
     if phase not in (kernel.BLOCKS, kernel.GIVE_UP):
@@ -184,15 +201,15 @@ def check_bookkeeping(position: Position) -> None:
             ("rerolled", False),
         ):
             given = getattr(position, key)
-            require(given == first, f"{key} is {given}, but phase is {name!r}: it must be {first}")
+            require(given == first, f"{key} is {given}, but must be {first} in phase {name!r}")
     else:
         _check_blocks_phase(position)
     if phase != kernel.SETUP:
-        require(not position.setup_stones, f"setup_stones is not empty, but phase is {name!r}")
+        require(not position.setup_stones, f"setup_stones must be empty in phase {name!r}")
         for player in range(players):
             require(
                 player in position.meeples.values(),
-                f"player {player} has no meeple on the table (M8)",
+                f"meeples must have one of each player, but player {player} has no meeple on the table (M8)",
             )
 
 
@@ -224,28 +241,40 @@ def _check_blocks_phase(position: Position) -> None:
     still_in = sum(allowed != 0 for allowed in position.dice_allowed)
     for player in range(position.players):
         allowed = position.dice_allowed[player]
-        words = f"player {player} has dice_allowed {allowed}"
-        require((allowed is not None) == limited, f"{words}, passed is {position.passed} (M15)")
-        require(not position.passed[player] or allowed == 0, f"{words}, but has passed (M14)")
+        words = f"dice_allowed of player {player} is {allowed}, but must be"
+        require(
+            (allowed is not None) == limited,
+            f"{words} {'0 or 1' if limited else None}, since passed is {position.passed} (M15)",
+        )
+        require(
+            not position.passed[player] or allowed == 0,
+            f"{words} 0, since the player has passed (M14)",
+        )
         require(
             allowed != 0 or position.passed[player] or position.set_block[player],
-            f"{words}, but has neither passed nor set a block (M15)",
+            f"{words} 1, since the player has neither passed nor set a block (M15)",
         )
         require(
             position.set_block[player] or player not in position.blocks.values(),
-            f"player {player} has a block, but set_block is False",
+            f"set_block of player {player} is False, but must be True: blocks has one of the player",
         )
-    require(bool(position.dice), "the pool is empty, so the phase is over (M17)")
+    require(bool(position.dice), "dice must not be empty: the phase would be over (M17)")
     taken = position.players * position.dice_per_player - len(position.dice)
-    require(taken == 0 or any(position.set_block), "dice are missing, but nobody has set a block")
+    require(
+        taken == 0 or any(position.set_block),
+        "dice must be complete, or set_block True for who has taken the missing",
+    )
     if position.phase == kernel.BLOCKS:
         require(
             position.fails < still_in,
-            f"fails is {position.fails} with {still_in} players still in: the phase is over (M17)",
+            f"fails is {position.fails}, but must be less than the {still_in} players still in (M17)",
         )
     else:
-        require(1 <= position.fails <= still_in, f"fails is {position.fails} in phase 'give_up'")
-        require(not position.rerolled, "rerolled is True in phase 'give_up'")
+        require(
+            1 <= position.fails <= still_in,
+            f"fails is {position.fails}, but must be from 1 to {still_in} in phase 'give_up'",
+        )
+        require(not position.rerolled, "rerolled is True, but must be False in phase 'give_up'")
 
 
 # Checks for the player in turn
@@ -260,14 +289,19 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
     if position.phase in (kernel.BLOCKS, kernel.GIVE_UP):
         require(
             position.dice_allowed[mover] != 0,
-            f"to_move is {mover}, who may take no more dice (M14)",
+            f"to_move is {mover}, but must be a player who may take dice (M14)",
         )
     if position.phase == kernel.GIVE_UP:
         require(
-            mover in position.blocks.values(), f"to_move is {mover}, who has no block to give up"
+            mover in position.blocks.values(),
+            f"to_move is {mover}, but must be a player with a block to give up",
         )
     if position.source is not None:
-        require_equal(position.meeples[position.source], mover, "the owner of the meeple on source")
+        require_equal(
+            position.meeples[position.source],
+            mover,
+            "to_move, like the owner of the meeple on source,",
+        )
     if position.phase == kernel.CLONE and position.source is not None:
         # It has just come there, so that M6 held; with a partner, its clone would be the third in a row.
         partners = [f for f in neighbours(position.source) if position.meeples.get(f) == mover]
@@ -277,7 +311,7 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
         )
     require(
         position.phase >= kernel.MEEPLES or 0 not in position.supply,
-        "a supply is empty since an earlier round, so the game is over (M27)",
+        "supply must not have a 0 from an earlier round: the game would be over (M27)",
     )
     _check_choices(state, position, mover)
 
@@ -285,20 +319,25 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
 def _check_setup(position: Position, mover: int) -> None:
     """The stones and meeples of the setup, player by player (M7, M8)."""
     laid, chosen = len(position.setup_stones), position.chosen_stone is not None
-    require(laid + chosen <= 2, "more than two stones in one setup (M7)")
+    require(
+        laid + chosen <= 2, "setup_stones must have at most two stones, with the one in chosen (M7)"
+    )
     for stone in position.setup_stones:
         require(
-            stone in position.places, f"setup_stones has {list(STONES[stone])}, which is not laid"
+            stone in position.places,
+            f"setup_stones has {list(STONES[stone])}, but must have stones that are laid",
         )
     require_equal(
-        len(position.places), 2 * mover + laid, f"the number of laid stones (player {mover})"
+        len(position.places),
+        2 * mover + laid,
+        f"the number of laid stones (in the setup of player {mover})",
     )
     for player, hand in enumerate(position.hands):
         missing = 2 if player < mover else laid + chosen if player == mover else 0
         require_equal(
             len(hand),
             HAND_SIZE[position.players] - missing,
-            f"the size of the hand of player {player}",
+            f"the size of hands[{player}]",
         )
         meeples = list(position.meeples.values()).count(player)
         require_equal(
@@ -308,13 +347,13 @@ def _check_setup(position: Position, mover: int) -> None:
         centre = int(CENTRE)
         require(
             (centre, centre + 1) in position.places.values(),
-            f"no stone lies on {centre}, {centre + 1}, where the first one goes (M7)",
+            f"stones must have one on {centre}, {centre + 1}, where the first one goes (M7)",
         )
     if laid == 2:
         first, second = (position.places[stone] for stone in position.setup_stones)
         require(
             any(near in second for field in first for near in neighbours(field)),
-            "the two stones of setup_stones do not touch (M7)",
+            "setup_stones has two stones that do not touch, but must (M7)",
         )
     for stone in position.setup_stones:
         occupied = [field for field in position.places[stone] if field in position.meeples]
@@ -334,9 +373,9 @@ def _check_hands(position: Position, mover: int) -> None:
         rounds = position.round - (laying and player >= mover)
         size = max(0, HAND_SIZE[position.players] - 2 - rounds)
         if laying and player == mover:
-            require(size > 0, f"to_move is {mover}, who has no stone to lay (M11)")
+            require(size > 0, f"to_move is {mover}, but must be a player with a stone to lay (M11)")
             size -= position.chosen_stone is not None
-        require_equal(len(hand), size, f"the size of the hand of player {player}")
+        require_equal(len(hand), size, f"the size of hands[{player}]")
     if position.round == 1 and position.phase <= kernel.GIVE_UP:
         _check_connected(position)
     # Seven actions each in the setup, three for every further stone, and those of the stone being laid.
@@ -358,7 +397,10 @@ def _check_connected(position: Position) -> None:
         if field not in reached:
             reached.add(field)
             growing += [near for near in neighbours(field) if near in position.values]
-    require(len(reached) == len(position.values), "the layout is not in one piece (M7, M11)")
+    require(
+        len(reached) == len(position.values),
+        "stones must lie in one piece until one may have been moved (M7, M11)",
+    )
 
 
 def _check_choices(state: Any, position: Position, mover: int) -> None:
@@ -366,10 +408,10 @@ def _check_choices(state: Any, position: Position, mover: int) -> None:
     phase, name = position.phase, PHASES[position.phase]
     stone, field = position.chosen_stone, position.chosen_field
     laying = phase in (kernel.SETUP, kernel.STONES, kernel.LAND)
-    require(stone is None or laying, f"a stone is chosen, but phase is {name!r}")
+    require(stone is None or laying, f"chosen['stone'] must be None in phase {name!r}")
     require(
         field is None or stone is not None or phase in (kernel.MEEPLES, kernel.SIDESTEP),
-        f"a field is chosen, but phase is {name!r} and no stone is chosen",
+        f"chosen['field'] must be None in phase {name!r} without a stone",
     )
     trial = np.zeros(1, state.dtype)
     trial[0] = state
@@ -379,12 +421,16 @@ def _check_choices(state: Any, position: Position, mover: int) -> None:
         if phase != kernel.LAND:
             trial["hands"][0, mover] |= np.uint32(1 << stone)
         action = FIRST_STONE + stone
-        require(action in _legal(trial), f"the chosen stone {list(STONES[stone])} is not legal")
+        require(
+            action in _legal(trial), f"chosen['stone'] is {list(STONES[stone])}, but must be legal"
+        )
         trial["hands"][0, mover] = state["hands"][mover]
         trial["chosen_stone"] = stone
     if field is not None:
         movable = laying or phase == kernel.SIDESTEP or position.meeples.get(field) == mover
-        require(movable and field in _legal(trial), f"the chosen field {field} is not legal")
+        require(
+            movable and field in _legal(trial), f"chosen['field'] is {field}, but must be legal"
+        )
         trial["chosen_field"] = field
     elif phase <= kernel.STONES and stone is None and len(position.setup_stones) < 2:
         # Whichever stone is chosen, there must be a place for it.
@@ -396,14 +442,18 @@ def _check_choices(state: Any, position: Position, mover: int) -> None:
         )
     legal = _legal(trial)
     if phase in SPECIAL_VALUES:
-        require(bool(legal - {PASS}), f"phase {name!r} cannot be carried out (M25)")
-    require(bool(legal), f"there is no legal action in phase {name!r}")
+        require(
+            bool(legal - {PASS}),
+            f"phase is {name!r}, but must be one that can be carried out here (M25)",
+        )
+    require(bool(legal), f"phase is {name!r}, but must be one with a legal action here")
     if phase == kernel.GIVE_UP or position.rerolled:
         trial["phase"] = kernel.BLOCKS
         fits = any(action < FIELDS for action in _legal(trial))
         require(
             fits == (phase == kernel.BLOCKS),
-            f"after the re-roll {'a' if fits else 'no'} die fits, but phase is {name!r} (M13)",
+            f"phase is {name!r}, but must be {'blocks' if fits else 'give_up'!r}: after the re-roll "
+            f"{'a' if fits else 'no'} die fits (M13)",
         )
 
 

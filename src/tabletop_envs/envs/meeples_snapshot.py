@@ -164,7 +164,7 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
         phase=require_choice(snapshot["phase"], "phase", PHASES),
         places=places,
         values=values,
-        hands=[_parse_stones(hand, f"the hand of player {p}") for p, hand in enumerate(hands)],
+        hands=[_parse_stones(hand, f"hands[{p}]") for p, hand in enumerate(hands)],
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
         supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(x, n, 0, 10)),
@@ -205,7 +205,7 @@ def _parse_stone(value: Any) -> int:
 
 def _parse_stones(value: Any, name: str) -> set[int]:
     stones = [_parse_stone(stone) for stone in require_list(value, name)]
-    require(len(set(stones)) == len(stones), f"{name} has a stone twice")
+    require(len(set(stones)) == len(stones), f"{name} must have no stone twice")
     return set(stones)
 
 
@@ -222,12 +222,21 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
         )
         require(
             list(laid["stone"]) == list(STONES[stone]),
-            f"{name} is given as {laid['stone']!r}, not with its smaller half first (M1)",
+            f"{name} is given as {laid['stone']!r}, but must have its smaller half first (M1)",
         )
-        require(second in neighbours(first), f"{name} lies on {first} and {second}, not adjacent")
-        require(stone not in places, f"{name} lies on the table twice")
+        require(
+            second in neighbours(first),
+            f"{name} lies on the fields {first} and {second}, but must lie on adjacent ones",
+        )
+        require(
+            stone not in places,
+            f"stones must have each stone once, but {name} lies on the table twice",
+        )
         for field, half in zip((first, second), STONES[stone], strict=True):
-            require(field not in values, f"field {field} carries {name} and another stone")
+            require(
+                field not in values,
+                f"fields must carry one stone, but field {field} carries {name} and another",
+            )
             values[field] = half
         places[stone] = (first, second)
     return places, values
@@ -239,8 +248,14 @@ def _parse_owned(value: Any, kind: str, values: dict[int, int], players: int) ->
         thing = require_mapping(entry, f"a {kind}", ("field", "player"))
         field = require_int(thing["field"], f"the field of a {kind}", 0, FIELDS - 1)
         player = require_int(thing["player"], f"the player of the {kind}", 0, players - 1)
-        require(values.get(field, 0) > 0, f"a {kind} stands on {field}, which is bare or a 0 (M5)")
-        require(field not in things, f"two {kind}s stand on field {field}")
+        require(
+            values.get(field, 0) > 0,
+            f"a {kind} stands on {field}, but must stand on a field of value 1 to 6 (M5)",
+        )
+        require(
+            field not in things,
+            f"two {kind}s stand on field {field}, but a field must have one at most",
+        )
         things[field] = player
     return things
 

@@ -241,7 +241,7 @@ class Tuerme(Game):
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
         require(
             city is None or passes == 0,
-            f"passes is {passes}, but nobody passes after city {city} has ended the game (T11)",
+            f"passes is {passes}, but must be 0: city {city} has ended the game (T11)",
         )
         ending_city = snapshot["ending_city"]
         if ending_city is not None:
@@ -307,10 +307,13 @@ def _parse_stacks(given: Any) -> dict[int, Stack]:
         colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
         symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
         height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
-        require(square not in stacks, f"two stacks stand on square {square}")
+        require(
+            square not in stacks,
+            f"two stacks stand on square {square}, but must stand on different ones",
+        )
         require(
             FIELDS[square] in (".", str(symbol)),
-            f"the symbol {name} is {symbol}, but that lot shows {FIELDS[square]} (T7)",
+            f"the symbol {name} is {symbol}, but must be {FIELDS[square]}, which that lot shows (T7)",
         )
         stacks[square] = (colour, symbol, height)
     return stacks
@@ -318,21 +321,16 @@ def _parse_stacks(given: Any) -> dict[int, Stack]:
 
 def _check_stones(stacks: Mapping[int, Stack]) -> None:
     """The stones are those of the game (T3): joining keeps symbols, and each stack shows a stone of its own."""
-    stones, shown, kinds = Counter[int](), Counter[int](), Counter[tuple[int, int]]()
+    stones, kinds = Counter[int](), Counter[tuple[int, int]]()
     for colour, symbol, height in stacks.values():
         stones[symbol] += height
-        shown[colour] += 1
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
         require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
-            f"{count} stacks show colour {colour} and symbol {symbol}, of which there are {COPIES} stones",
-        )
-        require(
-            shown[colour] <= SYMBOLS * COPIES,
-            f"{shown[colour]} stacks show colour {colour}, of which there are {SYMBOLS * COPIES} stones",
+            f"{count} stacks show colour {colour} and symbol {symbol}, but must be at most {COPIES}",
         )
 
 
@@ -344,7 +342,10 @@ def _ending_city(stacks: Mapping[int, Stack], any_full_city: bool) -> int | None
         full = all(lot in stacks for lot in lots)
         if full and (any_full_city or len(colours) == 1):
             ending.append(city)
-    require(len(ending) < 2, f"the cities {ending} would each have ended the game (T11)")
+    require(
+        len(ending) < 2,
+        f"stacks fill the cities {ending}, but must fill one at most so that it ends the game (T11)",
+    )
     return ending[0] if ending else None
 
 
@@ -377,7 +378,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
         engine.advance_one(states, words, engine.SHOW, 0, result)
         require(
             bool(words[kernel.PASS // HALF]),
-            f"passes is {passes}, but player {passed} has a move and could not pass (T10)",
+            f"passes is {passes}, but must be at most {back - 1}: player {passed} has a move and could not pass (T10)",
         )
 
 
