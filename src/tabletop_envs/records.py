@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import registry
+from tabletop_envs import checks, registry
 from tabletop_envs.checks import (
     require,
     require_bool,
@@ -33,7 +33,7 @@ from tabletop_envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
+from tabletop_envs.envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 __all__ = [
@@ -102,8 +102,7 @@ class GameRecord:
                 require_int(action, f"actions[{index}]", 0, largest)
         require((self.seed is None) != (self.start is None), "either seed or start is to be given")
         if self.start is None:
-            require(not isinstance(self.seed, bool), f"seed is {self.seed!r}, not a whole number")
-            parse_seed(self.seed)
+            checks.seed("seed", self.seed)
         else:
             require_mapping(self.start, "start")
             if game.has_chance:
@@ -198,7 +197,11 @@ def record_of(
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
     played = position["ply"] - (0 if start is None else start["ply"])
-    numbers = [int(action) for action in actions]
+    largest = inner.game.kernel.num_actions - 1
+    numbers = [
+        checks.integer(f"actions[{index}]", action, 0, largest)
+        for index, action in enumerate(actions)
+    ]
     result = position["outcome"]
     if result is not None and len(numbers) == played + 1:
         # An illegal action is not counted as played.
@@ -212,7 +215,7 @@ def record_of(
         options=dict(inner.options),
         agents=list(agents),
         actions=numbers,
-        seed=None if seed is None else parse_seed(seed),
+        seed=None if seed is None else checks.seed("seed", seed),
         start=start,
         result=result,
         values=None if values is None else [list(row) for row in values],
@@ -370,6 +373,7 @@ def read_records(
         ValueError: At the first bad line, naming file, line and fault.
         OSError: If the file cannot be read.
     """
+    rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             if half_line and not line.endswith(b"\n"):

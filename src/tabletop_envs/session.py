@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import records, registry
+from tabletop_envs import checks, records, registry
 from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import parse_seed
 from tabletop_envs.records import GameRecord
 
 __all__ = ["HUMAN", "Session", "load", "save"]
@@ -53,13 +52,13 @@ class Session:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         described = registry.get_game(game)
-        parsed = described.parse_options(options or {})
+        parsed = described.parse_options({} if options is None else options)
         record = GameRecord(
             registry.batch_id(described.name),
             parsed,
-            list(agents),
+            list(checks.sequence("agents", agents, "names")),
             [],
-            secrets.randbits(32) if seed is None else parse_seed(seed),
+            secrets.randbits(32) if seed is None else checks.seed("seed", seed),
         )
         self._begin(record, list(agents))
 

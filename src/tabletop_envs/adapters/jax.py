@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
-from tabletop_envs.envs.game import Game, Option, State, lane_seeds, rewards_of_illegal
+from tabletop_envs import checks, registry
+from tabletop_envs.envs.game import Game, State, lane_seeds, rewards_of_illegal
 from tabletop_envs.extras import require
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
 
@@ -115,7 +115,7 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
     """
     described = registry.get_game(game) if isinstance(game, str) else game
-    count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
+    count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     host = _Host(described, options)
 
     def init(seed: Any = None) -> Position:
@@ -151,7 +151,7 @@ def _call(function: Any, shapes: Any, *arguments: Any) -> Any:
 def _require_numbers(name: str, value: Any) -> jax.Array:
     array = jnp.asarray(value)
     if not jnp.issubdtype(array.dtype, jnp.integer):
-        raise TypeError(f"{name} are whole numbers, not {array.dtype}")
+        raise TypeError(f"{name} must be integers, not {array.dtype}")
     return array
 
 

@@ -28,13 +28,13 @@ from itertools import combinations, combinations_with_replacement, permutations
 from pathlib import Path
 from typing import Any
 
-from tabletop_envs import records, registry
+from tabletop_envs import checks, records, registry
 from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
 from tabletop_envs.checks import require_int
-from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed
+from tabletop_envs.envs.game import UINT64_MAX, Game
 from tabletop_envs.extras import require
 from tabletop_envs.records import GameRecord
 
@@ -54,10 +54,8 @@ AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]
 
 def named_agents(specs: Sequence[AgentSpec]) -> dict[str, GameAgent | Agent]:
     """The agents by their names; TypeError or ValueError for what is none, and for a name that comes twice."""
-    if isinstance(specs, str) or not isinstance(specs, Sequence):
-        raise TypeError(f"agents is {specs!r}, not a list of agents")
     agents: dict[str, GameAgent | Agent] = {}
-    for spec in specs:
+    for spec in checks.sequence("agents", specs, "agents"):
         if isinstance(spec, tuple):
             if len(spec) != 2 or not isinstance(spec[0], str) or not spec[0]:
                 raise TypeError(f"agent {spec!r} is not a pair of a name and an agent")
@@ -186,13 +184,13 @@ class Tournament:
             seed = _seed_of(path)
         self.plan = Plan(
             described,
-            described.parse_options(options or {}),
+            described.parse_options({} if options is None else options),
             tuple(self._agents),
-            require_int(games, "games", 1, 2**40),
-            secrets.randbits(32) if seed is None else parse_seed(seed),
+            checks.integer("games", games, 1, 2**40),
+            secrets.randbits(32) if seed is None else checks.seed("seed", seed),
         )
-        self._workers = require_int(workers, "workers", 1, 1024)
-        self._ratings = ratings
+        self._workers = checks.integer("workers", workers, 1, 1024)
+        self._ratings = ratings = checks.boolean("ratings", ratings)
         if ratings:
             require("openskill.models", "arena")
         self._path = path
@@ -312,16 +310,16 @@ def play_match(
         TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
     """
     described = registry.get_game(game)
-    parsed = described.parse_options(options or {})
+    parsed = described.parse_options({} if options is None else options)
     players = described.num_players(parsed)
-    if len(agents) != players:
+    if len(checks.sequence("agents", agents, "agents")) != players:
         raise ValueError(f"there are {len(agents)} agents for {players} players")
     seats = [next(iter(named_agents([spec]).items())) for spec in agents]
     known = dict(seats)
     for name, agent in seats:
         if not isinstance(agent, GameAgent) and known[name] is not agent:
             raise ValueError(f"two agents are called {name!r}")
-    seed = secrets.randbits(32) if seed is None else parse_seed(seed)
+    seed = secrets.randbits(32) if seed is None else checks.seed("seed", seed)
     match = Match(tuple(name for name, _ in seats), seed, (seed,), {})
     ((record,),) = play_matches(described, parsed, known, iter([match]))
     return record

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
 from tabletop_envs.agents.agent import GameAgent
-from tabletop_envs.envs.game import require_count
 from tabletop_envs.envs.threads import MAX_THREADS, cut
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.nodes import edges_for, new_tree
@@ -36,8 +36,8 @@ class MCTSAgent(GameAgent):
     """
 
     def __init__(self, simulations: int, *, num_threads: int = 1, **rules: Any) -> None:
-        self.simulations = require_count("simulations", simulations, MAX_SIMULATIONS)
-        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.simulations = checks.integer("simulations", simulations, 1, MAX_SIMULATIONS)
+        self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         self.rules = rules
         self.name = f"mcts:{self.simulations}"
         self._game: Game | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import secrets
 from typing import Any
 
@@ -12,14 +11,13 @@ import numpy.typing as npt
 from gymnasium import error, spaces
 from pettingzoo import AECEnv
 
-from tabletop_envs import registry
+from tabletop_envs import checks, registry
 from tabletop_envs.envs.drawing import RENDER_MODES, Drawing, require_render_mode
 from tabletop_envs.envs.game import (
     Game,
     ObservationPart,
     Snapshot,
     State,
-    parse_seed,
     rewards_of_illegal,
     rewards_of_scores,
 )
@@ -72,12 +70,9 @@ class TabletopEnv(Drawing, AECEnv):
     ) -> None:
         super().__init__()
         require_render_mode(render_mode)
-        _require_choice("mask_in", mask_in, MASK_PLACES)
-        _require_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        if not isinstance(obs_key, str) or not obs_key or obs_key == "action_mask":
-            raise ValueError(
-                f"option obs_key={obs_key!r} is impossible: allowed is a name other than 'action_mask'"
-            )
+        checks.choice("mask_in", mask_in, MASK_PLACES)
+        checks.choice("on_illegal", on_illegal, ON_ILLEGAL)
+        checks.text("obs_key", obs_key, other_than="action_mask")
         self.game = game
         self.render_mode = render_mode
         self.mask_in = mask_in
@@ -166,7 +161,7 @@ class TabletopEnv(Drawing, AECEnv):
             TypeError, ValueError: For an impossible seed; nothing is changed then.
         """
         if seed is not None:
-            self._seed(parse_seed(seed))
+            self._seed(checks.seed("seed", seed))
         elif not self._started:
             self._seed(secrets.randbits(64))
         self._offender = None
@@ -230,18 +225,7 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _parse_action(self, action: Any) -> int:
-        try:
-            number = operator.index(action)
-        except TypeError:
-            raise ValueError(
-                f"{action!r} is not an action of {self.agent_selection}: "
-                f"an action is a whole number from 0 to {self.num_actions - 1}"
-            ) from None
-        if not 0 <= number < self.num_actions:
-            raise ValueError(
-                f"action {number} of {self.agent_selection} is outside the action space 0 … {self.num_actions - 1}"
-            )
-        return number
+        return checks.action(action, self.num_actions, f" of {self.agent_selection}")
 
     def _play_illegal(self, action: int) -> None:
         agent = self.agent_selection
@@ -290,9 +274,9 @@ class TabletopEnv(Drawing, AECEnv):
     def _player(self, agent: str) -> int:
         try:
             return self._players[agent]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError: of what has no hash
             raise ValueError(
-                f"there is no agent {agent!r}: the agents are {', '.join(self.possible_agents)}"
+                f"there is no agent {checks.shown(agent)}: the agents are {', '.join(self.possible_agents)}"
             ) from None
 
     def _require_started(self) -> None:
@@ -348,13 +332,13 @@ class TabletopEnv(Drawing, AECEnv):
         self._require_started()
         legal = [] if self._over else np.flatnonzero(self.action_mask()).tolist()
         names = {self.game.action_to_str(self._states[0], action): action for action in legal}
-        if text in names:
+        if isinstance(text, str) and text in names:
             return int(names[text])
         import difflib
 
         close = difflib.get_close_matches(str(text), names, 1, 0.0)
         hint = f"; the nearest is {close[0]!r}" if close else ""
-        raise ValueError(f"no legal action is called {text!r}{hint}")
+        raise ValueError(f"no legal action is called {checks.shown(text)}{hint}")
 
     # Positions and copies
 
@@ -415,7 +399,7 @@ class TabletopEnv(Drawing, AECEnv):
                 rng = secrets.randbits(64)
             elif isinstance(rng, np.random.Generator):
                 rng = int(rng.integers(2**64, dtype=np.uint64))
-            twin.game.deal_hidden(twin._states, player, parse_seed(rng, "rng"))
+            twin.game.deal_hidden(twin._states, player, checks.seed("rng", rng))
             twin._advance(engine.SHOW)
             _, _, ply, *scores = twin._result.tolist()
             twin._inform(ply, scores)  # masks in infos are those of the copy, too
@@ -462,10 +446,3 @@ class TabletopEnv(Drawing, AECEnv):
         twin.options = dict(self.options)
         twin.metadata = copy.deepcopy(self.metadata)
         return twin
-
-
-def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(
-            f"option {name}={value!r} is impossible: allowed is {' or '.join(map(repr, choices))}"
-        )

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
 
+from tabletop_envs import checks
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
+from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import engine
 
@@ -122,10 +123,10 @@ class BatchEnv:
         self.render_mode = render_mode
         self._board: TabletopEnv | None = None
         self.game = game
-        self.check = check
-        self.packed = packed
-        self.num_envs = require_count("num_envs", num_envs, 2**31 - 1)
-        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.check = checks.boolean("check", check)
+        self.packed = checks.boolean("packed", packed)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         self.options = game.parse_options(options)
         self.num_players = game.num_players(self.options)
         self.num_actions = game.kernel.num_actions
@@ -133,7 +134,7 @@ class BatchEnv:
         self._packed_parts = np.zeros((0, 4), np.int64)
         self.observation: npt.NDArray[np.int8 | np.uint8]
         self.action_mask: npt.NDArray[np.bool_ | np.uint8]
-        if packed:
+        if self.packed:
             self._packed_parts = np.array(
                 [
                     (part.slice.start, np.prod(part.shape), spec.low, spec.digits)
@@ -219,22 +220,18 @@ class BatchEnv:
         `current_player` are already the new game's, the other arrays tell how the old one ended until the next step.
 
         Args:
-            actions: Whole numbers `(N,)`, one legal action a lane.
+            actions: Integers `(N,)`, one legal action a lane.
             check: Whether the actions' legality is checked; None: as the batch was made. Unchecked illegal actions lead to
                 undefined positions (but never outside the arrays).
 
         Raises:
-            TypeError: Where the actions are not whole numbers.
+            TypeError: Where the actions are not integers, or `check` is no bool.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
+        checked = self.check if check is None else checks.boolean("check", check)
         if actions is not self._actions:
-            array = np.asarray(actions)
-            if array.dtype.kind not in "iu":
-                raise TypeError(f"actions are whole numbers, not {array.dtype}")
-            if array.shape != (self.num_envs,):
-                raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
-            actions = np.ascontiguousarray(array, np.int64)
-        lane = self._advance(engine.PLAY, actions, self.check if check is None else check)
+            actions = checks.integers("actions", actions, (self.num_envs,))
+        lane = self._advance(engine.PLAY, actions, checked)
         if lane >= 0:
             raise ValueError(self._why_illegal(lane, int(actions[lane])))
 
@@ -266,9 +263,9 @@ class BatchEnv:
         remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had ended no game.
 
         Raises:
-            TypeError, ValueError: Where `steps` is not a positive whole number.
+            TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
         """
-        steps = require_count("steps", steps, 2**62)
+        steps = checks.integer("steps", steps, 1, 2**62)
         # One tally a part, found by its first lane.
         parts = self._rollout_parts
         tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
@@ -322,7 +319,10 @@ class BatchEnv:
         return self._legal
 
     def to_aec(self, lane: int) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
+
+        TypeError or ValueError for what is no lane; a negative one counts from the end.
+        """
         return self._show(lane, self._new_board(None))
 
     def _new_board(self, render_mode: str | None) -> TabletopEnv:
@@ -332,7 +332,7 @@ class BatchEnv:
         return TabletopEnv(self.game, render_mode=render_mode, **options)
 
     def _show(self, lane: int, board: TabletopEnv) -> TabletopEnv:
-        place = range(self.num_envs)[lane]
+        place = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1) % self.num_envs
         board.put(self._states[place : place + 1])
         return board
 

@@ -5,7 +5,6 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 
 from __future__ import annotations
 
-import operator
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tabletop_envs import checks
 from tabletop_envs.checks import (
+    UINT64_MAX,
     require,
     require_bool,
     require_choice,
@@ -45,7 +46,6 @@ __all__ = [
 ]
 
 MAX_MAX_PLIES = 2**21 - 1
-UINT64_MAX = 2**64 - 1
 
 Snapshot = dict[str, Any]
 # A structured array of one record: the state of one game.
@@ -54,7 +54,7 @@ State = npt.NDArray[np.void]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a game: a whole number from `minimum` to `maximum`, or a truth value."""
+    """An option of a game: an integer from `minimum` to `maximum`, or a bool."""
 
     name: str
     default: int | bool
@@ -67,28 +67,13 @@ class Option:
         """The allowed values, in words."""
         if isinstance(self.default, bool):
             return "True or False"
-        return f"a whole number from {self.minimum} to {self.maximum}"
+        return f"an integer from {self.minimum} to {self.maximum}"
 
     def parse(self, value: Any) -> int | bool:
-        """The value in its plain type; TypeError or ValueError, naming option and value, if it is impossible."""
-        truth = isinstance(self.default, bool)
-        if truth != isinstance(value, bool | np.bool_):
-            raise TypeError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            )
-        if truth:
-            return bool(value)
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise TypeError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            ) from None
-        if not self.minimum <= number <= self.maximum:
-            raise ValueError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            )
-        return number
+        """The value in its plain type; TypeError or ValueError, naming option, value and what it must be."""
+        if isinstance(self.default, bool):
+            return checks.boolean(self.name, value)
+        return checks.integer(self.name, value, self.minimum, self.maximum)
 
 
 def max_plies_option(default: int) -> Option:
@@ -145,10 +130,11 @@ class Game(ABC):
         TypeError for an unknown name or a wrong type, ValueError for an impossible value.
         """
         known = {option.name: option for option in self.options}
+        checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
             raise TypeError(
-                f"{self.name} has no option {unknown[0]!r} (={given[unknown[0]]!r}): "
+                f"{self.name} has no option {shown(unknown[0])} (={shown(given[unknown[0]])}): "
                 f"its options are {', '.join(known)}"
             )
         return {
@@ -362,14 +348,8 @@ def rewards_of_illegal(offender: int, players: int) -> list[float]:
 
 
 def parse_seed(seed: Any, name: str = "seed") -> int:
-    """A seed as a plain int; ValueError or TypeError if it is not a whole number from 0 to 2^64 − 1."""
-    try:
-        number = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"{name}={seed!r} is not a whole number") from None
-    if not 0 <= number <= UINT64_MAX:
-        raise ValueError(f"{name}={seed!r} is not from 0 to 2**64 - 1")
-    return number
+    """A seed as a plain int (`checks.seed`)."""
+    return checks.seed(name, seed)
 
 
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
@@ -377,11 +357,11 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
 
     None gives fresh entropy. ValueError or TypeError for an impossible seed.
     """
-    if isinstance(seed, list | tuple | np.ndarray):
-        if len(seed) != num_lanes:
-            raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
-        return np.array([parse_seed(one) for one in seed], np.uint64)
-    first = secrets.randbits(64) if seed is None else parse_seed(seed)
+    listed = checks.seed_list(seed, num_lanes)
+    if listed is not None:
+        each = [checks.seed(f"seed[{lane}]", one) for lane, one in enumerate(listed)]
+        return np.array(each, np.uint64)
+    first = secrets.randbits(64) if seed is None else checks.seed("seed", seed)
     # Sums of arrays wrap around without a warning.
     seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
     seeds += np.full(num_lanes, first, np.uint64)
@@ -389,11 +369,5 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
 
 
 def require_count(name: str, value: Any, maximum: int) -> int:
-    """A whole number from 1 to `maximum`; TypeError or ValueError naming it otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} is not a whole number")
-    if not 1 <= value <= min(maximum, UINT64_MAX):
-        raise ValueError(
-            f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}"
-        )
-    return int(value)
+    """An integer from 1 to `maximum` (`checks.integer`)."""
+    return checks.integer(name, value, 1, maximum)

@@ -19,7 +19,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tabletop_envs import registry
+from tabletop_envs import checks, registry
 from tabletop_envs.render.svg.canvas import Canvas
 from tabletop_envs.render.svg.themes import THEMES, get_theme
 
@@ -51,19 +51,16 @@ def draw(
         symbols: Whether the pieces used are in the document.
 
     Raises:
-        ValueError: For a game without a drawing, and for an impossible theme, viewer or size.
+        TypeError, ValueError: For a game without a drawing, and for an impossible theme, viewer, size or legal action.
         ImportError: Without svg.py (extra `render`).
     """
     game = _module(snapshot["game"])
     players = int(snapshot["options"].get("num_players", 2))
-    if viewer is not None and (
-        isinstance(viewer, bool) or not isinstance(viewer, int) or not 0 <= viewer < players
-    ):
-        raise ValueError(
-            f"viewer={viewer!r} is impossible: allowed is None or a player, 0 to {players - 1}"
-        )
-    if size is not None and not size > 0:
-        raise ValueError(f"size={size!r} is impossible: allowed is a positive number or None")
+    if viewer is not None:
+        viewer = checks.integer("viewer", viewer, 0, players - 1)
+    if size is not None:
+        size = checks.number("size", size, above=0)
+    fields, symbols = checks.boolean("fields", fields), checks.boolean("symbols", symbols)
     canvas: Canvas = game.draw(
         snapshot,
         viewer=viewer,
