@@ -241,6 +241,11 @@ class Game(ABC):
             )
         require_choice(snapshot["game"], "game", (self.name,))
         given = require_mapping(snapshot["options"], "options")
+        known = [option.name for option in self.options]
+        for key in given:
+            require(
+                key in known, f"options has {shown(key)}, but its keys must be {', '.join(known)}"
+            )
         try:
             options = self.parse_options(given)
         except TypeError as error:

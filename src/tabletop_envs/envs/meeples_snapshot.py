@@ -168,13 +168,13 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
         supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(x, n, 0, 10)),
-        dice=[require_int(die, "a die", 1, 6) for die in dice],
-        chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"]),
+        dice=[require_int(die, f"dice[{i}]", 1, 6) for i, die in enumerate(dice)],
+        chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"], "chosen"),
         chosen_field=_parse_field(chosen["field"], "chosen['field']"),
         setup_stones=sorted(_parse_stones(snapshot["setup_stones"], "setup_stones")),
         moved=require_bool(snapshot["moved"], "moved"),
         source=_parse_field(snapshot["source"], "source"),
-        fired=[require_int(value, "a value in fired", 1, 4) for value in fired],
+        fired=[require_int(value, f"fired[{i}]", 1, 4) for i, value in enumerate(fired)],
         passed=_parse_each(snapshot, "passed", players, require_bool),
         set_block=_parse_each(snapshot, "set_block", players, require_bool),
         dice_allowed=_parse_each(snapshot, "dice_allowed", players, _parse_allowed),
@@ -196,15 +196,15 @@ def _parse_field(value: Any, name: str) -> int | None:
     return None if value is None else require_int(value, name, 0, FIELDS - 1)
 
 
-def _parse_stone(value: Any) -> int:
+def _parse_stone(value: Any, where: str) -> int:
     """The number of a stone given as a list of its halves, in any order."""
-    halves = require_list(value, "a stone", 2)
-    a, b = sorted(require_int(half, "the value of a half", 0, 6) for half in halves)
+    halves = require_list(value, f"a stone in {where}", 2)
+    a, b = sorted(require_int(half, f"half of a stone in {where}", 0, 6) for half in halves)
     return STONES.index((a, b))
 
 
 def _parse_stones(value: Any, name: str) -> set[int]:
-    stones = [_parse_stone(stone) for stone in require_list(value, name)]
+    stones = [_parse_stone(stone, name) for stone in require_list(value, name)]
     require(len(set(stones)) == len(stones), f"{name} must have no stone twice")
     return set(stones)
 
@@ -214,7 +214,7 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
     values: dict[int, int] = {}
     for entry in require_list(value, "stones"):
         laid = require_mapping(entry, "a laid stone", ("stone", "fields"))
-        stone = _parse_stone(laid["stone"])
+        stone = _parse_stone(laid["stone"], "stones")
         name = f"the stone {list(STONES[stone])}"
         first, second = (
             require_int(field, f"a field of {name}", 0, FIELDS - 1)

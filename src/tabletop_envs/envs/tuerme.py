@@ -271,15 +271,17 @@ class Tuerme(Game):
 def _read_stacks(state: Any) -> dict[int, Stack]:
     """The stacks of a state by their squares."""
     stacks = {}
-    for square in range(SQUARES):
-        half, bit = divmod(square, HALF)
-        for colour in range(COLOURS):
-            if int(state["colours"][colour, half]) >> bit & 1:
+    for half in range(2):
+        symbols, heights = state["symbols"][:, half].tolist(), state["heights"][:, half].tolist()
+        for colour, board in enumerate(state["colours"][:, half].tolist()):
+            while board:
+                bit = (board & -board).bit_length() - 1
+                board &= board - 1
                 symbol, height = (
-                    sum((int(board) >> bit & 1) << digit for digit, board in enumerate(boards))
-                    for boards in (state["symbols"][:, half], state["heights"][:, half])
+                    sum((digits >> bit & 1) << digit for digit, digits in enumerate(boards))
+                    for boards in (symbols, heights)
                 )
-                stacks[square] = (colour, symbol, height)
+                stacks[HALF * half + bit] = (colour, symbol, height)
     return stacks
 
 
