@@ -114,7 +114,10 @@ class Checker:
             self.counts["refused"] += 1
             return
         snapshot, given = env.snapshot(), plain(mutant)
-        given["options"] = {**snapshot["options"], **given["options"]}  # the defaults, where left out
+        given["options"] = {
+            **snapshot["options"],
+            **given["options"],
+        }  # the defaults, where left out
         if "rng" in snapshot:
             given.setdefault("rng", snapshot["rng"])
         assert in_any_order(snapshot) == in_any_order(given), f"{snapshot} is not what was given"
