@@ -134,7 +134,7 @@ def mutate(value: dict[str, Any], others: list[dict[str, Any]], rng: random.Rand
             try:
                 kind = rng.choices(tuple(KINDS), tuple(KINDS.values()))[0]
                 kind(mutant, random_path(mutant, rng), others, rng)
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
                 continue
             break
     return mutant

@@ -100,6 +100,14 @@ part             shape       range    meaning
 `ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
 ===============  ==========  =======  ================================================================
 
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. The number of pieces and the phase follow from
+`ply`. Once pieces move, they may stand anywhere and either player may be to move; a town that is complete already
+has not won: only a player's own action wins (K10).
+
 Example
 =======
 

@@ -26,10 +26,10 @@ from tabletop_envs.envs.meeples_checks import (
     check_dice,
     check_material,
     check_pairs,
-    check_turn,
     fields_of,
     neighbours,
 )
+from tabletop_envs.envs.meeples_turn import check_turn
 from tabletop_envs.kernels import meeples_state as kernel
 from tabletop_envs.kernels.meeples_table import FIELDS, WORD_BITS
 

@@ -69,8 +69,9 @@ T11 The end
     full city ends the game, for shorter ones.)
 T12 Other ends
     (D: the source does not say what happens if that cannot come about; the game also ends, with no city doubled, when no stack on a
-    street shows a symbol of which a lot is vacant, since no score can change any more, and when all players pass in a row, since
-    nothing will change then.)
+    street shows a symbol of which a lot is vacant, since no score can change any more (bare streets included), and when all players
+    pass one after the other, which only an untouched deal can bring about, since nothing will change then. Where T11 and T12 come
+    true by the same action, T11 counts and doubles its city, since the source says what ends the game and counts double there.)
 T13 Scores
     Each stack of the own colour in a lot counts its height, in the city that ended the game (T11) twice its height.
 T14 The limit
@@ -131,6 +132,14 @@ part                    shape        range    meaning
 `end_on_any_full_city`  (1,)         0, 1     that option
 `ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
 ======================  ===========  =======  ======================================================================
+
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. There must be 20 stones of each symbol and no
+more stacks of a colour and symbol than the five stones that there are; they may stand anywhere, and any player may be to
+move, whatever `ply` is. Only an ended game has a city that ends it (T11), and whoever has passed has no move.
 
 Example
 =======
