@@ -140,7 +140,7 @@ def changed(record: GameRecord, **changes: Any) -> dict[str, Any]:
         ({"options": {"num_houses": 8}}, "num_houses=8 must be an integer from 1 to 7"),
         ({"options": {"num_houses": True}}, "num_houses=True must be an integer from 1 to 7"),
         ({"options": [1]}, "options is"),
-        ({"agents": ["a"]}, "agents has 1 entries, not 2"),
+        ({"agents": ["a"]}, "agents has 1 entries, but must have 2"),
         ({"agents": ["a", 2]}, "agents has 2, not a name"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": 1.5}, "seed=1.5"),
@@ -156,7 +156,7 @@ def changed(record: GameRecord, **changes: Any) -> dict[str, Any]:
         ({"actions": [0, 48]}, "there is a result, but the game is not over"),
         ({"result": ...}, "there is no result, but the game is over"),
         ({"result": {}}, "result has the keys"),
-        ({"values": [[1.0, -1.0]]}, "values has 1 entries, not"),
+        ({"values": [[1.0, -1.0]]}, "values has 1 entries, but must have"),
         ({"notes": 3}, "notes is 3"),
     ],
 )

@@ -366,7 +366,7 @@ class TabletopEnv(Drawing, AECEnv):
         players = self.game.num_players(options)
         if players != len(self.possible_agents):
             raise ValueError(
-                f"the snapshot has num_players={players}, this environment {len(self.possible_agents)}"
+                f"num_players is {players} in the snapshot, but must be {len(self.possible_agents)} as in this environment"
             )
         if not self.game.has_chance:
             # No chance is left in the position; the stream that later resets go on with stays as it is.
