@@ -10,8 +10,6 @@ words each. Lanes do not touch each other: loops take `first` and `last` (not in
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,6 +33,8 @@ from tabletop_envs.kernels import (
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
+from tabletop_envs.kernels.compiling import INTERPRETED
+from tabletop_envs.kernels.compiling import entry as entry  # for all loops that Python calls
 from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
 
 MAX_PLAYERS = 4
@@ -63,24 +63,6 @@ GROUP = 4
 # Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
 # for their states to stay in its first cache.
 BLOCK = 16
-
-
-def entry(function: Callable[..., Any]) -> Any:
-    """A loop that Python calls: cached on disk, and run without the interpreter's lock.
-
-    Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
-    `NUMBA_CACHE_DIR` says. Where none can be written, loops are compiled in every process instead.
-    """
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        warnings.warn(
-            "no folder for compiled code can be written: compiling in every process "
-            "(set NUMBA_CACHE_DIR to a writable folder)",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return njit(nogil=True)(function)
 
 
 @njit(forceinline=True)
@@ -288,24 +270,29 @@ def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
         samplers[lane] = rng.sampler_from_seed(seeds[lane])
 
 
+def _show_plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
+    write_mask(state, words, mask)
+    observe(state, state.to_move, observation)
+
+
+def _show_packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
+    pack_words(words, word_bits(state), num_actions(state), mask)
+    observe(state, state.to_move, scratch[: observation_size(state)])
+    pack_observation(scratch, parts, observation)
+
+
 def show(state: Any, words: Any, mask: Any, observation: Any, parts: Any, scratch: Any) -> None:
     """Write a running game's legal actions `words` and what the player in turn sees, packed if `mask` is of bytes."""
-    raise TypeError("engine.show is for compiled code")
+    if not INTERPRETED:
+        raise TypeError("engine.show is for compiled code")
+    function: Any = _show_plain if mask.dtype == np.bool_ else _show_packed
+    function(state, words, mask, observation, parts, scratch)
 
 
 @overload(show, jit_options={"forceinline": True}, strict=False)
 def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
     # Decided when compiling: a branch in the loop costs plain batches a third of their speed.
-    def plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-        write_mask(state, words, mask)
-        observe(state, state.to_move, observation)
-
-    def packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-        pack_words(words, word_bits(state), num_actions(state), mask)
-        observe(state, state.to_move, scratch[: observation_size(state)])
-        pack_observation(scratch, parts, observation)
-
-    return plain if mask.dtype == types.boolean else packed
+    return _show_plain if mask.dtype == types.boolean else _show_packed
 
 
 @entry
