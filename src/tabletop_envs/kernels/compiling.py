@@ -36,13 +36,8 @@ _entries: set[Any] = set()
 _said: set[str] = set()
 
 
-def entry(function: Callable[..., Any]) -> Any:
-    """A loop that Python calls: cached on disk, and run without the interpreter's lock.
-
-    Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
-    `NUMBA_CACHE_DIR` says. Where none can be written or read, loops are compiled in every process instead: a
-    RuntimeWarning, once, says so.
-    """
+def compile_entry(function: Callable[..., Any]) -> Any:
+    """`engine.entry`."""
     if INTERPRETED:
         return _interpreted_entry(function)
     loop = njit(nogil=True)(function)
