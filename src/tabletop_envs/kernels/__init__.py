@@ -49,8 +49,7 @@ import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED
-from tabletop_envs.kernels.plain import Record
+from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
 
@@ -109,16 +108,17 @@ def state_dtype(
     """
     title = f"code {code_digest(*([code] if code else []))}"
     (rng_name, rng_dtype), *common = COMMON_FIELDS
-    state = np.dtype(
-        [
-            *fields,
-            ((title, rng_name), rng_dtype),
-            *common,
-            ("scores", np.int16, (max_players,)),
-        ],
-        align=True,
+    return record_dtype(
+        np.dtype(
+            [
+                *fields,
+                ((title, rng_name), rng_dtype),
+                *common,
+                ("scores", np.int16, (max_players,)),
+            ],
+            align=True,
+        )
     )
-    return np.dtype((Record, state)) if INTERPRETED else state
 
 
 # The functions of the kernels, by generic name and dtype, for `NUMBA_DISABLE_JIT=1`.

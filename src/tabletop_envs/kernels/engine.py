@@ -475,4 +475,4 @@ def perft(states: Any, depth: int) -> int:
     while level >= 0:
         # Between calls Python handles signals.
         legal, level, count = perft_some(states, depth, legal, level, count, PERFT_BUDGET)
-    return count
+    return int(count)
