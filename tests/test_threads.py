@@ -21,6 +21,7 @@ from tabletop_envs.envs import threads
 from tabletop_envs.envs.threads import LaneThreads, Turn, one_at_a_time, slices
 from tabletop_envs.kernels import engine
 from tests.games import each_game, raw_env
+from tests.games import play as play_first
 
 
 def make(num_envs=40, **arguments):
@@ -157,7 +158,7 @@ def test_rollouts_do_not_depend_on_slices(monkeypatch, num_threads):
     monkeypatch.setattr(threads, "SLICE", 600)
     sliced = make(num_threads=num_threads)
     assert sliced.rollout(500) == counts
-    assert sliced.states.tobytes() == whole.states.tobytes()
+    assert np.array_equal(sliced.states, whole.states)
     assert sliced.observation.tobytes() == whole.observation.tobytes()
 
 
@@ -165,12 +166,13 @@ def test_rollouts_do_not_depend_on_slices(monkeypatch, num_threads):
 def test_perft_does_not_depend_on_slices(monkeypatch, name):
     env = raw_env(name)
     env.reset(seed=1)
+    play_first(env, lambda number: 0, 12)
     counts = []
     for budget in (engine.PERFT_BUDGET, 1, 7):
         monkeypatch.setattr(engine, "PERFT_BUDGET", budget)
         states = np.concatenate([env.lane()[0]] * 3)
         counts.append(engine.perft(states, 3))
-    assert counts[0] > 1000
+    assert counts[0] > 10
     assert counts == counts[:1] * 3
 
 

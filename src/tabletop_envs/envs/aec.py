@@ -23,7 +23,7 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
-from tabletop_envs.envs.threads import Turn, one_at_a_time
+from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
@@ -201,7 +201,6 @@ class TabletopEnv(Drawing, AECEnv):
             self._finish(scores)
         self._inform(ply, scores)
 
-    @one_at_a_time
     def step(self, action: Any) -> None:
         """Play an action of the agent in turn; None for an agent whose game is over.
 
@@ -209,7 +208,15 @@ class TabletopEnv(Drawing, AECEnv):
             gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
             ValueError: For what is no action of the action space, for None from an agent that lives, for an action
                 after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
+            RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
         """
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            self._step(action)
+
+    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")

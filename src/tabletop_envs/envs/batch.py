@@ -13,7 +13,15 @@ from gymnasium import logger
 from tabletop_envs.envs.drawing import require_render_mode
 from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
 from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time, slices
+from tabletop_envs.envs.threads import (
+    MAX_THREADS,
+    LaneThreads,
+    Turn,
+    busy,
+    cut,
+    one_at_a_time,
+    slices,
+)
 from tabletop_envs.kernels import engine
 
 if TYPE_CHECKING:
@@ -224,7 +232,6 @@ class BatchEnv:
         self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
         return -1
 
-    @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
@@ -240,10 +247,14 @@ class BatchEnv:
             TypeError: Where the actions are not whole numbers.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        numbers = self._parse_actions(actions)
-        lane = self._advance(engine.PLAY, numbers, self.check if check is None else check)
-        if lane >= 0:
-            raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            numbers = self._parse_actions(actions)
+            lane = self._advance(engine.PLAY, numbers, self.check if check is None else check)
+            if lane >= 0:
+                raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
@@ -263,20 +274,23 @@ class BatchEnv:
         name = self.game.action_to_str(self._states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
-    @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
         """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        self._threads.run(
-            self._parts,
-            engine.sample_lanes,
-            self._states,
-            self._legal,
-            self._samplers,
-            self._actions,
-        )
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "sample_actions")
+        with lock:
+            self._threads.run(
+                self._parts,
+                engine.sample_lanes,
+                self._states,
+                self._legal,
+                self._samplers,
+                self._actions,
+            )
         return self._sampled
 
     @one_at_a_time
