@@ -110,7 +110,6 @@ SMALLER = {
     "tests/fuzz/test_snapshots.py -k kirche",
     ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
     "tests/test_lockstep.py -k kirche",
-    ".venv/bin/python -m pytest -m fuzz": ".venv/bin/python -m pytest -m fuzz tests/fuzz/test_options.py -k command",
 }
 
 # What a command that asks is answered; others find an empty input.

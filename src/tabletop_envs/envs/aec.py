@@ -22,6 +22,7 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
+from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
@@ -99,6 +100,7 @@ class TabletopEnv(Drawing, AECEnv):
         self._skip_agent_selection: str | None = None
         self._spaces: dict[str, spaces.Space[Any]] | None = None
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._turn = Turn()
         self._started = False
         self._offender: int | None = None
         self._before = None
@@ -151,6 +153,7 @@ class TabletopEnv(Drawing, AECEnv):
 
     # Playing
 
+    @one_at_a_time
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game.
 
@@ -201,7 +204,15 @@ class TabletopEnv(Drawing, AECEnv):
             gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
             ValueError: For what is no action of the action space, for None from an agent that lives, for an action
                 after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
+            RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
         """
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            self._step(action)
+
+    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
@@ -432,6 +443,7 @@ class TabletopEnv(Drawing, AECEnv):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None
+        twin._turn = Turn()
         # NumPy copies records field by field: their bytes are copied twenty times as fast.
         states = self._states
         twin._states = np.frombuffer(bytearray(states.tobytes()), states.dtype)

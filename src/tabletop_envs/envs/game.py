@@ -296,6 +296,8 @@ class Game(ABC):
 def find_game(game: Game | str) -> Game:
     """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
     return game if isinstance(game, Game) else registry.get_game(game)
+
+
 def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:

@@ -17,6 +17,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT
 
 __all__ = ["TabletopVectorEnv"]
@@ -88,8 +89,10 @@ class TabletopVectorEnv(
         self.single_observation_space, self.single_action_space = self._lanes.spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._turn = Turn()
         self._buffers: tuple[Observation, npt.NDArray[np.int8]] | None = None
 
+    @one_at_a_time
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
@@ -134,6 +137,7 @@ class TabletopVectorEnv(
             raise ValueError("options['reset_mask'] chooses no lane: at least one must be True")
         return np.flatnonzero(mask)
 
+    @one_at_a_time
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[
@@ -188,7 +192,8 @@ class TabletopVectorEnv(
             raise ValueError(
                 f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
             )
-        return array
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        return np.array(array)
 
     # Showing
 
@@ -203,7 +208,8 @@ class TabletopVectorEnv(
         lanes.look(observation, mask)
         if self.render_mode == "human":
             self.render()
-        return observation, self._info(lanes.all_lanes, mask)
+        # Views: whoever makes one read-only does not keep the next step from writing.
+        return observation.view(), self._info(lanes.all_lanes, mask.view())
 
     def _info(self, of: Lanes, mask: npt.NDArray[np.int8]) -> Info:
         """The info of the lanes in `of`; `mask` has a row for every lane."""

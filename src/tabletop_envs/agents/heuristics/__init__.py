@@ -20,6 +20,7 @@ from numba.extending import overload
 
 from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
+from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ __all__ = [
 
 # The record types that have a heuristic, each with the file that holds it.
 _REGISTERED: dict[Any, str] = {}
+# The functions for `NUMBA_DISABLE_JIT=1`, by name and dtype (`kernels.compiling`).
+_INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
 
 
 def evaluate(state: Any, values: Any) -> None:
@@ -47,14 +50,20 @@ def evaluate(state: Any, values: Any) -> None:
     Of a finished game the true rewards. What the library's heuristics look at is what all players see: hands that are
     hidden, and chance to come, make no difference.
     """
-    raise TypeError("heuristics.evaluate is for compiled code, on a state whose kernel is imported")
+    _interpret("evaluate", write_rewards, state, values)
 
 
 def is_settled(state: Any) -> bool:
     """Whether no decision is half made: False where the player in turn has chosen a stone, say, but not its place."""
-    raise TypeError(
-        "heuristics.is_settled is for compiled code, on a state whose kernel is imported"
-    )
+    return bool(_interpret("is_settled", lambda state: True, state))
+
+
+def _interpret(name: str, otherwise: Callable[..., Any], state: Any, *arguments: Any) -> Any:
+    if not INTERPRETED:
+        raise TypeError(
+            f"heuristics.{name} is for compiled code, on a state whose kernel is imported"
+        )
+    return _INTERPRETED.get((name, state.dtype), otherwise)(state, *arguments)
 
 
 def _has_none(state: Any) -> bool:
@@ -97,6 +106,8 @@ def register_heuristic(
         else:
             write_rewards(state, values)
 
+    _INTERPRETED["evaluate", kernel.state] = evaluate_this
+    _INTERPRETED["is_settled", kernel.state] = settled
     overload(evaluate, strict=False)(
         lambda state, values: evaluate_this if state == record else None
     )
@@ -140,7 +151,8 @@ def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
     key = (record, _REGISTERED.get(record))
     if key not in _WORKSPACES:
         title = f"code {code_digest(kernel)}"
-        _WORKSPACES[key] = np.dtype([((title, "values"), np.float64, (MAX_PLAYERS,))], align=True)
+        values = ((title, "values"), np.float64, (MAX_PLAYERS,))
+        _WORKSPACES[key] = record_dtype(np.dtype([values], align=True))
     return np.zeros(1, _WORKSPACES[key])
 
 
