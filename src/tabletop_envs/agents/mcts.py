@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +12,10 @@ import numpy as np
 from tabletop_envs.agents import heuristics
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.envs.game import require_count
+from tabletop_envs.envs.slices import next_size
 from tabletop_envs.envs.threads import MAX_THREADS, cut
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.nodes import edges_for, new_tree
+from tabletop_envs.search.nodes import FIRST_SLICE, edges_for, new_tree
 from tabletop_envs.search.rules import choose_rules
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ class MCTSAgent(GameAgent):
         self.name = f"mcts:{self.simulations}"
         self._game: Game | None = None
         self._memory: list[tuple[Any, ...]] = []
+        self._slice = FIRST_SLICE
 
     def choose_lanes(
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
@@ -54,27 +58,39 @@ class MCTSAgent(GameAgent):
         while len(self._memory) < len(parts):
             self._memory.append(self._new_memory(game))
 
+        stop = threading.Event()
+
         def search(memory: tuple[Any, ...], part: tuple[int, int]) -> None:
-            loops.search_lanes(
-                states,
-                samplers,
-                lanes,
-                actions,
-                self.simulations,
-                False,
-                *memory,
-                self._settings,
-                *part,
-            )
+            progress = loops.new_progress(part[0])
+            while progress["place"][0] < part[1] and not stop.is_set():
+                begin = time.perf_counter()
+                done = loops.search_lanes(
+                    states,
+                    samplers,
+                    lanes,
+                    actions,
+                    self.simulations,
+                    False,
+                    self._slice,
+                    progress,
+                    *memory,
+                    self._settings,
+                    part[1],
+                )
+                self._slice = next_size(self._slice, done, time.perf_counter() - begin)
 
         if len(parts) == 1:
             search(self._memory[0], parts[0])
             return
         with ThreadPoolExecutor(len(parts)) as pool:
-            for done in [
-                pool.submit(search, *each) for each in zip(self._memory, parts, strict=False)
-            ]:
-                done.result()
+            try:
+                for done in [
+                    pool.submit(search, *each) for each in zip(self._memory, parts, strict=False)
+                ]:
+                    done.result()
+            except BaseException:
+                stop.set()
+                raise
 
     def _new_memory(self, game: Game) -> tuple[Any, ...]:
         """What a thread works in: states, the heuristic's workspace, a tree."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,11 +13,12 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, State, lane_seeds, require_count
+from tabletop_envs.envs.slices import next_size
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
-from tabletop_envs.search.checks import require_choice, require_number
-from tabletop_envs.search.nodes import FULL, SETTINGS, edges_for, new_tree
+from tabletop_envs.search.checks import require_choice, require_edges, require_number
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree
 from tabletop_envs.search.nodes import PUCT as PUCT_RULE
 
 # (observations, masks) -> (policy, values)
@@ -67,7 +70,7 @@ class PUCT:
         policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the legal actions).
         observation_dtype: `int8` or `float32`, of the observations that the network gets.
         max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if those are less) a simulation.
-            Leaves that find no room stay leaves.
+            At least as many as the game has actions, so that the root always finds room; leaves that find none stay leaves.
         seed: As of `seed()`.
         num_threads: How many threads share the lanes.
 
@@ -114,9 +117,7 @@ class PUCT:
             )
         kernel = self.game.kernel
         nodes = self.num_simulations + 2
-        if max_edges is None:
-            max_edges = edges_for(kernel, nodes)
-        max_edges = require_count("max_edges", max_edges, 2**31 - 1)
+        max_edges = require_edges(self.game, max_edges, nodes)
         lanes = self.num_envs
         self._tree = new_tree(nodes, max_edges, self.game.has_chance, lanes)
         self._leaves = np.zeros(lanes, kernel.state)
@@ -129,6 +130,7 @@ class PUCT:
         self._generators = np.zeros(lanes, np.uint64)
         self._parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads)
+        self._slice = FIRST_SLICE
         self.seed(seed)
 
     def seed(self, seed: int | Sequence[int] | None) -> None:
@@ -161,10 +163,10 @@ class PUCT:
         temperature = require_number("temperature", temperature, 0.0)
         roots = self._read(positions)
         if evaluate is None:
-            self._gather(roots, True, self.num_simulations + 1)
+            self._search_evenly(roots)
         else:
             for simulation in range(self.num_simulations + 1):
-                self._gather(roots, simulation == 0, 0)
+                self._threads.run(self._parts, self._gather, roots, simulation == 0, 0)
                 if self._waiting.any():
                     self._expand(evaluate)
         lanes, kernel = self.num_envs, self.game.kernel
@@ -200,10 +202,36 @@ class PUCT:
             raise ValueError("all positions must have the same number of players")
         return roots.copy()
 
-    def _gather(self, roots: State, start: bool, uniform_rounds: int) -> None:
-        self._threads.run(
-            self._parts,
-            puct.gather_lanes,
+    def _search_evenly(self, roots: State) -> None:
+        """Run all simulations with even priors and values of zero, in slices: many lanes, or a part of one lane's simulations."""
+        rounds = self.num_simulations + 1
+        stop = threading.Event()
+
+        def search(first: int, last: int) -> None:
+            while first < last:
+                lanes = min(max(self._slice // rounds, 1), last - first)
+                done = 0
+                while done < rounds:
+                    if stop.is_set():
+                        return
+                    count = min(max(self._slice // lanes, 1), rounds - done)
+                    begin = time.perf_counter()
+                    self._gather(roots, done == 0, count, first, first + lanes)
+                    seconds = time.perf_counter() - begin
+                    self._slice = next_size(self._slice, lanes * count, seconds)
+                    done += count
+                first += lanes
+
+        try:
+            self._threads.run(self._parts, search)
+        except BaseException:
+            stop.set()
+            raise
+
+    def _gather(
+        self, roots: State, start: bool, uniform_rounds: int, first: int, last: int
+    ) -> None:
+        puct.gather_lanes(
             roots,
             self._leaves,
             self._generators,
@@ -216,17 +244,22 @@ class PUCT:
             self._mask,
             start,
             uniform_rounds,
+            first,
+            last,
         )
 
     def _expand(self, evaluate: Evaluator) -> None:
-        policy, values = evaluate(self._observation, self._mask)
+        answer = evaluate(self._observation, self._mask)
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            given = f"{len(answer)} things" if isinstance(answer, tuple | list) else type(answer)
+            raise TypeError(f"the network must return a pair (policy, values), not {given}")
         lanes, players = self.num_envs, int(self._leaves["num_players"][0])
-        policy = np.ascontiguousarray(policy, np.float32)
+        # Copied where they cannot be written to: for such arrays Numba would compile the loop again.
+        policy, values = (np.require(each, np.float32, ("C", "A", "W")) for each in answer)
         if policy.shape != self._mask.shape:
             raise ValueError(
                 f"the network's policy has the shape {policy.shape}, not {self._mask.shape}"
             )
-        values = np.ascontiguousarray(values, np.float32)
         if values.shape not in ((lanes,), (lanes, 1), (lanes, players)):
             raise ValueError(
                 f"the network's values have the shape {values.shape}, not ({lanes},) or ({lanes}, {players})"

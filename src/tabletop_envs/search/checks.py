@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tabletop_envs.envs.game import require_count
+from tabletop_envs.search.nodes import MAX_EDGES, edges_for
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.game import Game
 
 
 def require_number(name: str, value: Any, minimum: float, maximum: float = math.inf) -> float:
@@ -25,3 +31,16 @@ def require_choice(name: str, value: Any, choices: Sequence[str]) -> str:
         allowed = ", ".join(map(repr, choices))
         raise ValueError(f"{name}={value!r} is impossible: allowed are {allowed}")
     return str(value)
+
+
+def require_edges(game: Game, max_edges: Any, max_nodes: int) -> int:
+    """The room for edges of a tree, None: what so many nodes need; TypeError or ValueError where the root might find no room."""
+    if max_edges is None:
+        return edges_for(game.kernel, max_nodes)
+    least = game.kernel.num_actions
+    if require_count("max_edges", max_edges, MAX_EDGES) < least:
+        raise ValueError(
+            f"max_edges={max_edges!r} must be an integer from {least} (every action of {game.name} "
+            f"may be legal in the position to be searched) to {MAX_EDGES}"
+        )
+    return int(max_edges)

@@ -13,17 +13,18 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.agents import heuristics
 from tabletop_envs.envs.game import Game, State, parse_seed, require_count
+from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.checks import require_number
-from tabletop_envs.search.nodes import FULL, USED_NODES, Tree, edges_for, new_tree
+from tabletop_envs.search.checks import require_edges, require_number
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree
 from tabletop_envs.search.rules import choose_rules
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
 
 # With a time limit the clock is looked at after simulations that take about so many seconds.
-SLICE_SECONDS = 0.005
+CLOCK_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,12 @@ class Search:
         )
         kernel = self.game.kernel
         self.max_nodes = require_count("max_nodes", max_nodes, 2**31 - 2)
-        if max_edges is None:
-            max_edges = edges_for(kernel, self.max_nodes)
-        self.max_edges = require_count("max_edges", max_edges, 2**31 - 1)
+        self.max_edges = require_edges(self.game, max_edges, self.max_nodes)
         self._settings = self.rules.settings(self.game.has_chance)
         self._work = heuristics.workspace(kernel)
         self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
         self._tree = self._new_tree()
+        self._slice = FIRST_SLICE
         # The position of the root; its status is not RUNNING while there is none.
         self._root = np.zeros(1, kernel.state)
         self._root["status"] = -1
@@ -124,6 +124,8 @@ class Search:
         seconds: float | None = None,
     ) -> SearchResult:
         """Search a position, which is not changed.
+
+        Ctrl-C is handled within a fraction of a second; the search stays usable, with the tree that it has grown by then.
 
         Args:
             position: An AEC environment of this library, wrapped or not, or a state `(1,)` (`batch.states[i:i + 1]`), whose game runs.
@@ -202,32 +204,35 @@ class Search:
     def _grow(self, simulations: int, seconds: float | None) -> tuple[int, int]:
         """Run simulations; how many there was time and room for, and the action chosen."""
         end = None if seconds is None else time.perf_counter() + seconds
-        run, size = 0, simulations if end is None else 1
+        if end is not None:
+            self._slice = 1
+        run, progress = 0, loops.new_progress()
         lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        while run < simulations:
+        while progress["place"][0] == 0:
             begin = time.perf_counter()
-            size = min(size, simulations - run)
             done = loops.search_lanes(
                 self._root,
                 self._samplers,
                 lanes,
                 actions,
-                size,
+                simulations,
                 True,
+                self._slice,
+                progress,
                 self._scratch,
                 self._work,
                 *self._tree,
                 self._settings,
-                0,
                 1,
             )
             run += done
             now = time.perf_counter()
-            if done < size or (end is not None and now >= end):
-                break
+            wanted = SLICE_SECONDS
             if end is not None:
-                pace = max(now - begin, 1e-7) / done
-                size = max(1, int(min(SLICE_SECONDS, end - now) / pace))
+                if now >= end:
+                    break
+                wanted = min(CLOCK_SECONDS, end - now)
+            self._slice = next_size(self._slice, done, now - begin, wanted)
         return run, int(actions[0])
 
     # Reading the tree
