@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs.agents import heuristics
+from tabletop_envs.agents import fingerprints, heuristics
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.agents.heuristics import evaluate, is_settled
 from tabletop_envs.envs.slices import next_size
@@ -43,6 +43,11 @@ class GreedyAgent(GameAgent):
 
     def __init__(self) -> None:
         self._slice = FIRST_SLICE
+
+    def fingerprint(self) -> str:
+        """See `agents.fingerprint`."""
+        code = fingerprints.sources(__file__, heuristics.__file__)
+        return fingerprints.digest(type(self), fingerprints.settings(self), code)
 
     def choose_lanes(
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any

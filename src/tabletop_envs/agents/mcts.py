@@ -1,4 +1,7 @@
-"""The agent `mcts:N`: N simulations of tree search an action (`tabletop_envs.search`), by the game's default rules."""
+"""The agent `mcts:N`: N simulations of tree search an action (`tabletop_envs.search`), by the game's default rules.
+
+Other rules stand in its name: `mcts:N,priors=none,playout=30`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs.agents import heuristics
+from tabletop_envs import search
+from tabletop_envs.agents import fingerprints, heuristics
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.envs.game import require_count
 from tabletop_envs.envs.slices import next_size
 from tabletop_envs.envs.threads import MAX_THREADS, cut
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.nodes import FIRST_SLICE, edges_for, new_tree
-from tabletop_envs.search.rules import choose_rules
+from tabletop_envs.search.rules import check_rules, choose_rules, read_rules
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.game import Game, State
@@ -32,7 +36,8 @@ class MCTSAgent(GameAgent):
     Args:
         simulations: How many for each choice.
         num_threads: How many threads share the lanes of a call; choices do not depend on it.
-        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place of the game's defaults.
+        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place of the game's defaults; they
+            become a part of the agent's name.
 
     Raises:
         TypeError, ValueError: For an impossible number, naming it and what is allowed.
@@ -41,11 +46,26 @@ class MCTSAgent(GameAgent):
     def __init__(self, simulations: int, *, num_threads: int = 1, **rules: Any) -> None:
         self.simulations = require_count("simulations", simulations, MAX_SIMULATIONS)
         self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
-        self.rules = rules
-        self.name = f"mcts:{self.simulations}"
+        self.rules = check_rules(rules)
+        words = [f"{name}={value}" for name, value in self.rules.items()]
+        self.name = ",".join([f"mcts:{self.simulations}", *words])
         self._game: Game | None = None
         self._memory: list[tuple[Any, ...]] = []
         self._slice = FIRST_SLICE
+
+    @classmethod
+    def from_name(cls, argument: str) -> MCTSAgent:
+        """The agent `mcts:ARGUMENT`, such as `400` or `400,exploration=2`; TypeError or ValueError for what is none."""
+        simulations, *words = argument.split(",")
+        if not (simulations.isascii() and simulations.isdigit() and int(simulations) > 0):
+            raise ValueError(f"N must be an integer from 1 to {MAX_SIMULATIONS}")
+        return cls(int(simulations), **read_rules(words))
+
+    def fingerprint(self) -> str:
+        """See `agents.fingerprint`."""
+        own = {**fingerprints.settings(self), "num_threads": 1}  # choices do not depend on it
+        code = fingerprints.sources(search.__file__, heuristics.__file__)
+        return fingerprints.digest(type(self), own, code)
 
     def choose_lanes(
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
@@ -60,7 +80,7 @@ class MCTSAgent(GameAgent):
 
         stop = threading.Event()
 
-        def search(memory: tuple[Any, ...], part: tuple[int, int]) -> None:
+        def search_part(memory: tuple[Any, ...], part: tuple[int, int]) -> None:
             progress = loops.new_progress(part[0])
             while progress["place"][0] < part[1] and not stop.is_set():
                 begin = time.perf_counter()
@@ -80,12 +100,13 @@ class MCTSAgent(GameAgent):
                 self._slice = next_size(self._slice, done, time.perf_counter() - begin)
 
         if len(parts) == 1:
-            search(self._memory[0], parts[0])
+            search_part(self._memory[0], parts[0])
             return
         with ThreadPoolExecutor(len(parts)) as pool:
             try:
                 for done in [
-                    pool.submit(search, *each) for each in zip(self._memory, parts, strict=False)
+                    pool.submit(search_part, *each)
+                    for each in zip(self._memory, parts, strict=False)
                 ]:
                     done.result()
             except BaseException:

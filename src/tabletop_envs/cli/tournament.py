@@ -185,7 +185,8 @@ def _check_agents(names: list[str]) -> None:
 
     if len(names) < 2:
         raise wrong(
-            "--agents", f"a tournament takes two and more: there are {', '.join(agent_names())}"
+            "--agents",
+            f"{' '.join(names)!r} must be two agents or more, of {', '.join(agent_names())}",
         )
     for name in names:
         try:

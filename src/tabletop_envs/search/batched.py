@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -249,7 +250,7 @@ class PUCT:
         )
 
     def _expand(self, evaluate: Evaluator) -> None:
-        answer = evaluate(self._observation, self._mask)
+        answer: Any = evaluate(self._observation, self._mask)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             given = f"{len(answer)} things" if isinstance(answer, tuple | list) else type(answer)
             raise TypeError(f"the network must return a pair (policy, values), not {given}")
