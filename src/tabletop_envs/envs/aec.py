@@ -23,6 +23,7 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
@@ -103,6 +104,7 @@ class TabletopEnv(Drawing, AECEnv):
         self._skip_agent_selection: str | None = None
         self._spaces: dict[str, spaces.Space[Any]] | None = None
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._turn = Turn()
         self._started = False
         self._offender: int | None = None
         self._before = None
@@ -155,6 +157,7 @@ class TabletopEnv(Drawing, AECEnv):
 
     # Playing
 
+    @one_at_a_time
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game.
 
@@ -198,6 +201,7 @@ class TabletopEnv(Drawing, AECEnv):
             self._finish(scores)
         self._inform(ply, scores)
 
+    @one_at_a_time
     def step(self, action: Any) -> None:
         """Play an action of the agent in turn; None for an agent whose game is over.
 
@@ -447,6 +451,7 @@ class TabletopEnv(Drawing, AECEnv):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None
+        twin._turn = Turn()
         # NumPy copies records field by field: their bytes are copied twenty times as fast.
         states = self._states
         twin._states = np.frombuffer(bytearray(states.tobytes()), states.dtype)

@@ -16,6 +16,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, Option, lane_seeds, parse_seed
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT
 
 __all__ = ["TabletopVectorEnv"]
@@ -92,8 +93,10 @@ class TabletopVectorEnv(
         self.single_observation_space, self.single_action_space = self._lanes.spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._turn = Turn()
         self._buffers: tuple[Observation, npt.NDArray[np.int8]] | None = None
 
+    @one_at_a_time
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
@@ -136,6 +139,7 @@ class TabletopVectorEnv(
             raise ValueError("options['reset_mask'] chooses no lane: at least one must be True")
         return np.flatnonzero(mask)
 
+    @one_at_a_time
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[
@@ -194,7 +198,8 @@ class TabletopVectorEnv(
             raise ValueError(
                 f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
             )
-        return np.ascontiguousarray(array, np.int64)
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        return np.array(array, np.int64, order="C", subok=False)
 
     # Showing
 
@@ -209,7 +214,8 @@ class TabletopVectorEnv(
         lanes.look(observation, mask)
         if self.render_mode == "human":
             self.render()
-        return observation, self._info(lanes.all_lanes, mask)
+        # Views: whoever makes one read-only does not keep the next step from writing.
+        return observation.view(), self._info(lanes.all_lanes, mask.view())
 
     def _info(self, of: Lanes, mask: npt.NDArray[np.int8]) -> Info:
         """The info of the lanes in `of`; `mask` has a row for every lane."""
