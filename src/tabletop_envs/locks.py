@@ -1,4 +1,4 @@
-"""One writer a file: the operating system's lock on the file itself, which ends with the process that holds it."""
+"""One writer a file: the system's lock on the file itself, which ends with the process."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ __all__ = ["FileLock", "refuse_if_locked"]
 class FileLock:
     """Keeps other holders of a `FileLock` away from a file, which is made if it is not there.
 
-    Released by `close`, when nothing refers to it any more, and when the process ends, however it ends. A file that was made for
-    the lock and stayed empty is removed then. Where the file system has no locks, nothing is kept away.
+    Released by `close`, when nothing refers to it any more, and when the process ends, however it
+    ends. A file that was made for the lock and stayed empty is removed then. Where the file system
+    has no locks, nothing is kept away.
 
     Raises:
         BlockingIOError: If the file is locked already, in this process or in another.

@@ -66,7 +66,8 @@ class GameRecord:
             `by_limit`; in a game lost by an illegal action also `illegal`, that action.
         values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
         notes: Whatever the writer wants to keep beside: any JSON object.
-        fingerprints: For each player what tells its agent from others of the same name (`agents.fingerprint`); None for one without.
+        fingerprints: For each player what tells its agent from others of the same name
+            (`agents.fingerprint`); None for one without.
         format: The version of this format.
 
     Raises:
@@ -203,7 +204,8 @@ def record_of(
         fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where `env` has seen another number of actions.
+        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where
+            `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()

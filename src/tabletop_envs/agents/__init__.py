@@ -1,5 +1,4 @@
-"""Agents to play against and to measure by: `random`, `greedy`, `mcts:N` (N simulations an action, `mcts:N,exploration=2`
-with other rules of search).
+"""Agents to play against and to measure by: `random`, `greedy`, `mcts:N` (N simulations an action).
 
 In use::
 

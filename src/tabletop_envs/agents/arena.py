@@ -87,8 +87,8 @@ class Plan:
         agents: The agents' names.
         games: How many games each group plays.
         seed: The first deal's seed.
-        fingerprints: What tells the agents from others of the same names (`agents.fingerprint`), in the same order; None
-            where records are to have none.
+        fingerprints: What tells the agents from others of the same names (`agents.fingerprint`), in
+            the same order; None where records are to have none.
     """
 
     game: Game
@@ -169,7 +169,8 @@ class Progress:
 class Tournament:
     """A tournament that is played bit by bit. The arguments are those of `tournament`, which plays one to its end.
 
-    No other tournament can be written to its file until it has been played, `play` has been left, or nothing refers to it any more.
+    No other tournament can be written to its file until it has been played, `play` has been left,
+    or nothing refers to it any more.
 
     Attributes:
         plan: What is played.
@@ -304,23 +305,26 @@ def tournament(
 
     Args:
         game: The game's id or name, or the `Game`; one of the registry.
-        agents: Two or more: names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`), its agent objects, or pairs
-            `(name, agent)`, where an agent may be any callable `(observation, action_mask, rng) -> action`.
+        agents: Two or more: names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`),
+            its agent objects, or pairs `(name, agent)`, where an agent may be any callable
+            `(observation, action_mask, rng) -> action`.
         games: Games of each pair (of each group with three or four players). A multiple of the players gives every deal from all seats.
         seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
         options: The game's options.
-        path: A file to which every finished game is written at once as a record (`tabletop_envs.records`). If it is there already, it
-            must be of the same tournament: its games are checked against the rules and not played again. It may be of fewer
-            games than are wanted now. Each agent must be the one that began it: records keep fingerprints (`agents.fingerprint`).
-            No other tournament can write to it meanwhile.
+        path: A file to which every finished game is written at once as a record
+            (`tabletop_envs.records`). If it is there already, it must be of the same tournament:
+            its games are checked against the rules and not played again. It may be of fewer games
+            than are wanted now. Each agent must be the one that began it: records keep fingerprints
+            (`agents.fingerprint`). No other tournament can write to it meanwhile.
         workers: In how many processes to play. Results do not depend on it. With more than one, agents of one's own must be
             picklable, and a script needs the usual `if __name__ == "__main__":`.
         ratings: Whether to rate the agents (takes openskill, the extra `arena`).
         progress: Called at the beginning, and whenever games have ended.
 
     Raises:
-        TypeError, ValueError: For impossible arguments; for a file of another tournament or of other agents, which is not touched;
-            for an agent's illegal action. Games finished before are in the file.
+        TypeError, ValueError: For impossible arguments; for a file of another tournament or of
+            other agents, which is not touched; for an agent's illegal action. Games finished before
+            are in the file.
         BlockingIOError: If another tournament is being written to the file.
         ImportError: Where openskill is wanted and not installed.
     """

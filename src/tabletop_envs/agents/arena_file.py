@@ -1,4 +1,4 @@
-"""The file of a tournament: what it has already, and whether it is of the same tournament and the same agents."""
+"""The file of a tournament: what it has already, if it is of the same tournament and agents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _tournament_of(record: GameRecord) -> Mapping[str, Any]:
 def read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
     """The games that a file has already; a half-written last line is removed.
 
-    ValueError for a file of another tournament, or of other agents under the same names; it is not touched then.
+    ValueError for a file of another tournament, or of other agents under the same names; it is not
+    touched then.
     """
     if not Path(path).exists():
         return []

@@ -1,4 +1,4 @@
-"""Fingerprints: what tells an agent from another that has its name, from itself before more training say.
+"""Fingerprints: what tells an agent from another one of its name (itself before more training).
 
 Records and tournaments keep them with the agents' names (docs/agents.md says what they tell apart).
 """
@@ -30,11 +30,13 @@ FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.
 def fingerprint(agent: GameAgent | Agent) -> str:
     """A short text that differs between agents that may play differently.
 
-    An agent may have an attribute `fingerprint` that says it, a text or a function without arguments that gives one. Without
-    it the text is a digest of what can be looked at: of a function its module, its name, its code with constants, defaults and the
-    values it closes over; of an object its class in the same way and its public attributes. Of these numbers, texts,
-    lists, dicts, arrays, functions, dataclasses and what has a `state_dict` (PyTorch's modules) count by their contents, all
-    else by its type alone. What a function finds elsewhere (globals, files, other functions) is not looked at.
+    An agent may have an attribute `fingerprint` that says it, a text or a function without
+    arguments that gives one. Without it the text is a digest of what can be looked at: of a
+    function its module, its name, its code with constants, defaults and the values it closes over;
+    of an object its class in the same way and its public attributes. Of these numbers, texts,
+    lists, dicts, arrays, functions, dataclasses and what has a `state_dict` (PyTorch's modules)
+    count by their contents, all else by its type alone. What a function finds elsewhere (globals,
+    files, other functions) is not looked at.
 
     Raises:
         TypeError: Where the attribute is something else, or the text is empty.

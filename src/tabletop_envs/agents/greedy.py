@@ -91,7 +91,7 @@ def choose_greedily(
             next_word[level] = index
             if level == 0 and first >= 0:
                 # All that can follow on `first` has been seen.
-                if worth > best_worth:
+                if best < 0 or worth > best_worth:
                     best, best_worth, equals = first, worth, ONE
                 elif worth == best_worth:
                     # Each of the equals so far stays the choice with the same probability.

@@ -1,13 +1,11 @@
-"""The agent `mcts:N`: N simulations of tree search an action (`tabletop_envs.search`), by the game's default rules.
+"""The agent `mcts:N`: N simulations of tree search an action, by the game's default rules.
 
 Other rules stand in its name: `mcts:N,priors=none,playout=30`.
 """
 
 from __future__ import annotations
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from tabletop_envs.agents import fingerprints, heuristics
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.envs.game import require_count
 from tabletop_envs.envs.slices import next_size
-from tabletop_envs.envs.threads import MAX_THREADS, cut
+from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.nodes import FIRST_SLICE, edges_for, new_tree
 from tabletop_envs.search.rules import check_rules, choose_rules, read_rules
@@ -36,8 +34,8 @@ class MCTSAgent(GameAgent):
     Args:
         simulations: How many for each choice.
         num_threads: How many threads share the lanes of a call; choices do not depend on it.
-        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place of the game's defaults; they
-            become a part of the agent's name.
+        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place
+            of the game's defaults; they become a part of the agent's name.
 
     Raises:
         TypeError, ValueError: For an impossible number, naming it and what is allowed.
@@ -51,11 +49,17 @@ class MCTSAgent(GameAgent):
         self.name = ",".join([f"mcts:{self.simulations}", *words])
         self._game: Game | None = None
         self._memory: list[tuple[Any, ...]] = []
+        self._threads = LaneThreads(self.num_threads)
         self._slice = FIRST_SLICE
+        # Calls from several threads take turns: they share the memory.
+        self._turn = Turn()
 
     @classmethod
     def from_name(cls, argument: str) -> MCTSAgent:
-        """The agent `mcts:ARGUMENT`, such as `400` or `400,exploration=2`; TypeError or ValueError for what is none."""
+        """The agent of what follows `mcts:`, such as `400,exploration=2`.
+
+        TypeError or ValueError for what is none.
+        """
         simulations, *words = argument.split(",")
         if not (simulations.isascii() and simulations.isdigit() and int(simulations) > 0):
             raise ValueError(f"N must be an integer from 1 to {MAX_SIMULATIONS}")
@@ -71,18 +75,21 @@ class MCTSAgent(GameAgent):
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
+        with self._turn.lock:
+            self._search(game, states, samplers, lanes, actions)
+
+    def _search(self, game: Game, states: State, samplers: Any, lanes: Any, actions: Any) -> None:
         if self._game is not game:
             self._settings = choose_rules(game, **self.rules).settings(game.has_chance)
             self._game, self._memory = game, []
         parts = cut(len(lanes), min(self.num_threads, len(lanes)))
         while len(self._memory) < len(parts):
             self._memory.append(self._new_memory(game))
+        memories = dict(zip(parts, self._memory, strict=False))
 
-        stop = threading.Event()
-
-        def search_part(memory: tuple[Any, ...], part: tuple[int, int]) -> None:
-            progress = loops.new_progress(part[0])
-            while progress["place"][0] < part[1] and not stop.is_set():
+        def search_part(first: int, last: int) -> None:
+            progress = loops.new_progress(first)
+            while progress["place"][0] < last and not self._threads.stopping:
                 begin = time.perf_counter()
                 done = loops.search_lanes(
                     states,
@@ -93,25 +100,13 @@ class MCTSAgent(GameAgent):
                     False,
                     self._slice,
                     progress,
-                    *memory,
+                    *memories[first, last],
                     self._settings,
-                    part[1],
+                    last,
                 )
                 self._slice = next_size(self._slice, done, time.perf_counter() - begin)
 
-        if len(parts) == 1:
-            search_part(self._memory[0], parts[0])
-            return
-        with ThreadPoolExecutor(len(parts)) as pool:
-            try:
-                for done in [
-                    pool.submit(search_part, *each)
-                    for each in zip(self._memory, parts, strict=False)
-                ]:
-                    done.result()
-            except BaseException:
-                stop.set()
-                raise
+        self._threads.run(parts, search_part)
 
     def _new_memory(self, game: Game) -> tuple[Any, ...]:
         """What a thread works in: states, the heuristic's workspace, a tree."""

@@ -45,11 +45,13 @@ def play_in_processes(
 ) -> Iterator[list[GameRecord]]:
     """As `play_matches`, for the games of a plan with the given numbers.
 
-    Agents must be picklable (`check_agents`). RuntimeError where a process cannot load them, or dies.
+    Agents must be picklable (`check_agents`). RuntimeError where a process cannot load them, or
+    dies.
     """
     # Forked copies of a process that has threads may hang.
     context = multiprocessing.get_context("spawn")
-    # The processes wait for the end of this pipe: they end when it is closed, in the middle of a game too.
+    # The processes wait for the end of this pipe: they end when it is closed, in the middle of a
+    # game too.
     until, running = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(
         workers, mp_context=context, initializer=_begin, initargs=(plan, dict(agents), until)
@@ -93,7 +95,10 @@ def _begin(plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection) 
 
 
 def _follow_parent(until: Connection) -> None:
-    """End when the parent closes its end of a pipe, or ends itself, however: a pool's processes would wait for its next task."""
+    """End when the parent closes its end of a pipe, or ends itself, however.
+
+    A pool's processes would wait for its next task.
+    """
     with contextlib.suppress(EOFError, OSError):
         until.recv()
     os._exit(1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# About how long a slice takes: short enough for games whose positions suddenly cost fifty times as much, long enough
-# for the cost of a call (some twenty microseconds) not to count.
+# About how long a slice takes: short enough for games whose positions suddenly cost fifty times as
+# much, long enough for the cost of a call (some twenty microseconds) not to count.
 SLICE_SECONDS = 0.02
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from tabletop_envs import registry
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, State, lane_seeds, require_count
 from tabletop_envs.envs.slices import next_size
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
+from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
 from tabletop_envs.search.checks import require_choice, require_edges, require_number
@@ -70,8 +69,9 @@ class PUCT:
         fpu_reduction: How far the value of an action not tried yet lies below the mean value of its node.
         policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the legal actions).
         observation_dtype: `int8` or `float32`, of the observations that the network gets.
-        max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if those are less) a simulation.
-            At least as many as the game has actions, so that the root always finds room; leaves that find none stay leaves.
+        max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if
+            those are less) a simulation. At least as many as the game has actions, so that the root
+            always finds room; leaves that find none stay leaves.
         seed: As of `seed()`.
         num_threads: How many threads share the lanes.
 
@@ -132,13 +132,16 @@ class PUCT:
         self._parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads)
         self._slice = FIRST_SLICE
+        self._turn = Turn()
         self.seed(seed)
 
+    @one_at_a_time
     def seed(self, seed: int | Sequence[int] | None) -> None:
         """Begin all lanes' chance anew: lane `i` gets `seed + i`, of a sequence the number of its own; None: fresh entropy."""
         # The stream beside the game's own: a search must not foresee the chance of a game of the same seed.
         engine.seed_lanes(self._leaves, self._generators, lane_seeds(seed, self.num_envs))
 
+    @one_at_a_time
     def run(
         self,
         positions: BatchEnv | State,
@@ -160,6 +163,7 @@ class PUCT:
 
         Raises:
             TypeError, ValueError: For impossible positions or answers of the network, naming the lane.
+            RuntimeError: While another call runs, in another thread or in the network.
         """
         temperature = require_number("temperature", temperature, 0.0)
         roots = self._read(positions)
@@ -204,16 +208,18 @@ class PUCT:
         return roots.copy()
 
     def _search_evenly(self, roots: State) -> None:
-        """Run all simulations with even priors and values of zero, in slices: many lanes, or a part of one lane's simulations."""
+        """Run all simulations with even priors and values of zero, in slices.
+
+        A slice is all simulations of some lanes, or some simulations of one lane.
+        """
         rounds = self.num_simulations + 1
-        stop = threading.Event()
 
         def search(first: int, last: int) -> None:
             while first < last:
                 lanes = min(max(self._slice // rounds, 1), last - first)
                 done = 0
                 while done < rounds:
-                    if stop.is_set():
+                    if self._threads.stopping:
                         return
                     count = min(max(self._slice // lanes, 1), rounds - done)
                     begin = time.perf_counter()
@@ -223,11 +229,7 @@ class PUCT:
                     done += count
                 first += lanes
 
-        try:
-            self._threads.run(self._parts, search)
-        except BaseException:
-            stop.set()
-            raise
+        self._threads.run(self._parts, search)
 
     def _gather(
         self, roots: State, start: bool, uniform_rounds: int, first: int, last: int
@@ -255,7 +257,8 @@ class PUCT:
             given = f"{len(answer)} things" if isinstance(answer, tuple | list) else type(answer)
             raise TypeError(f"the network must return a pair (policy, values), not {given}")
         lanes, players = self.num_envs, int(self._leaves["num_players"][0])
-        # Copied where they cannot be written to: for such arrays Numba would compile the loop again.
+        # Copied where they cannot be written to: for such arrays Numba would compile the loop
+        # again.
         policy, values = (np.require(each, np.float32, ("C", "A", "W")) for each in answer)
         if policy.shape != self._mask.shape:
             raise ValueError(

@@ -34,7 +34,10 @@ def require_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def require_edges(game: Game, max_edges: Any, max_nodes: int) -> int:
-    """The room for edges of a tree, None: what so many nodes need; TypeError or ValueError where the root might find no room."""
+    """The room for edges of a tree; None: what so many nodes need.
+
+    TypeError or ValueError where the root might find no room.
+    """
     if max_edges is None:
         return edges_for(game.kernel, max_nodes)
     least = game.kernel.num_actions

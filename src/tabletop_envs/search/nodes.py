@@ -95,7 +95,10 @@ class Tree(NamedTuple):
 
 
 def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree:
-    """An empty tree, or one a lane. Memory that a search never gets to is never touched, and what was not written is never read."""
+    """An empty tree, or one a lane.
+
+    Memory that a search never gets to is never touched, and what was not written is never read.
+    """
     return Tree(
         np.empty((*lanes, max_nodes), NODE),
         np.empty((*lanes, max_edges), EDGE),
@@ -106,7 +109,7 @@ def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree
 
 
 def edges_for(kernel: Kernel, max_nodes: int) -> int:
-    """Room for the edges of so many nodes: more than the games have legal actions on average, and enough for any root."""
+    """Room for the edges of so many nodes: more than they have on average, enough for any root."""
     return int(min(max_nodes * min(kernel.num_actions, 256) + kernel.num_actions, MAX_EDGES))
 
 

@@ -78,9 +78,10 @@ def default_rules(game: Game) -> SearchRules:
 
 
 def check_rules(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given in place of default rules, in the order and the types of `SearchRules`; None is left out.
+    """What is given in place of default rules, as `SearchRules` orders it; None is left out.
 
-    TypeError for a name that is no rule, TypeError or ValueError for a value that no game's rules can have.
+    TypeError for a name that is no rule, TypeError or ValueError for a value that no game's rules
+    can have.
     """
     known = [field.name for field in fields(SearchRules)]
     for name in given:

@@ -14,6 +14,7 @@ from tabletop_envs import registry
 from tabletop_envs.agents import heuristics
 from tabletop_envs.envs.game import Game, State, parse_seed, require_count
 from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.checks import require_edges, require_number
@@ -106,6 +107,7 @@ class Search:
         self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
         self._tree = self._new_tree()
         self._slice = FIRST_SLICE
+        self._turn = Turn()
         # The position of the root; its status is not RUNNING while there is none.
         self._root = np.zeros(1, kernel.state)
         self._root["status"] = -1
@@ -116,6 +118,7 @@ class Search:
     def _new_tree(self) -> Tree:
         return new_tree(self.max_nodes, self.max_edges, self.game.has_chance)
 
+    @one_at_a_time
     def run(
         self,
         position: TabletopEnv | State,
@@ -125,7 +128,8 @@ class Search:
     ) -> SearchResult:
         """Search a position, which is not changed.
 
-        Ctrl-C is handled within a fraction of a second; the search stays usable, with the tree that it has grown by then.
+        Ctrl-C is handled within a fraction of a second; the search stays usable, with the tree that
+        it has grown by then.
 
         Args:
             position: An AEC environment of this library, wrapped or not, or a state `(1,)` (`batch.states[i:i + 1]`), whose game runs.
@@ -134,6 +138,7 @@ class Search:
 
         Raises:
             TypeError, ValueError: For an impossible position or number, naming it.
+            RuntimeError: While another call runs, in another thread.
         """
         if simulations is None:
             simulations = 1000 if seconds is None else 2**31 - 1
@@ -147,6 +152,7 @@ class Search:
         run, action = self._grow(simulations, seconds)
         return self._result(run, action)
 
+    @one_at_a_time
     def advance(self, action: int) -> None:
         """An action has been played at the root: keep what the tree knows of the position behind it.
 

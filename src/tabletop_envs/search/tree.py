@@ -1,8 +1,8 @@
 """UCT and its kin in compiled code: one tree a position, leaves valued by play-outs, by a heuristic or by both.
 
-`search_lanes` is the only loop that Python calls; it serves one position whose tree lives on as well as many positions
-that are searched one after the other in the same memory. It runs a limited number of simulations and continues
-where it stopped, so that Python can handle signals in between.
+`search_lanes` is the only loop that Python calls; it serves one position whose tree lives on as
+well as many positions that are searched one after the other in the same memory. It runs a limited
+number of simulations and continues where it stopped, so that Python can handle signals in between.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ LONGEST_DECISION = 3
 TIES = 1e-3
 NUM_SCRATCH = AHEAD + LONGEST_DECISION + 1
 
-# Where a call of `search_lanes` stopped: the place in `lanes` of the lane being searched, how many simulations it still
-# needs (NEW: its search has not begun), and the generator to continue with.
+# Where a call of `search_lanes` stopped: the place in `lanes` of the lane being searched, how many
+# simulations it still needs (NEW: its search has not begun), and the generator to continue with.
 PROGRESS = np.dtype([("place", np.int64), ("left", np.int64), ("generator", np.uint64)], align=True)
 NEW = -1
 
@@ -237,14 +237,18 @@ def search_lanes(
     settings: Any,
     last: int,
 ) -> int:
-    """Search the positions `roots[lane]` of the lanes `lanes[place:last]` (int64), none of them over, one after the other.
+    """Search the positions of the lanes `lanes[place:last]` (int64) one after the other.
 
-    `progress` (a record of `PROGRESS`) has the place, and is moved on; results do not depend on the calls' `limit`, the most
-    simulations that each runs. All chance of a lane comes from its place in `samplers` (uint64), and its choice is written to its
-    place in `actions` (int64). With `resume` the tree is kept and grows by `simulations`, otherwise it is begun anew in every lane,
-    and a lane with one legal action is not searched (which counts as a simulation here). `scratch` are `NUM_SCRATCH` records, `work`
-    is `heuristics.workspace`. `edges` has room for all actions of the game at least. A search ends early once there is no room for a
-    node. The number of simulations run.
+    None of the games `roots[lane]` is over.
+
+    `progress` (a record of `PROGRESS`) has the place, and is moved on; results do not depend on the
+    calls' `limit`, the most simulations that each runs. All chance of a lane comes from its place
+    in `samplers` (uint64), and its choice is written to its place in `actions` (int64). With
+    `resume` the tree is kept and grows by `simulations`, otherwise it is begun anew in every lane,
+    and a lane with one legal action is not searched (which counts as a simulation here). `scratch`
+    are `NUM_SCRATCH` records, `work` is `heuristics.workspace`. `edges` has room for all actions of
+    the game at least. A search ends early once there is no room for a node. The number of
+    simulations run.
     """
     words = np.zeros(engine.legal_words(roots[0]), np.uint64)
     left = np.zeros_like(words)
