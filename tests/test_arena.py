@@ -349,7 +349,7 @@ def test_a_file_is_continued_only_by_the_agents_that_began_it(tmp_path: Path) ->
     lines = [json.dumps({**one, "fingerprints": [None, None]}) + "\n" for one in documents]
     for line in lines[0], lines[0].replace('"fingerprints": [null, null], ', ""):
         path.write_text(line, encoding="utf-8")
-        with pytest.raises(ValueError, match="line 1: .*its fingerprint is None, not"):
+        with pytest.raises(ValueError, match=r"line 1: .*its fingerprint is None, not"):
             play_small(path, 4)
 
 
@@ -376,7 +376,7 @@ def test_no_two_tournaments_write_to_one_file(tmp_path: Path) -> None:
     steps = played.play()
     next(steps)
     for _ in range(2):
-        with pytest.raises(BlockingIOError, match="already.*games"):
+        with pytest.raises(BlockingIOError, match=r"already.*games"):
             play_small(path)
         words = [sys.executable, "-c", SECOND, str(path)]
         told = subprocess.run(words, capture_output=True, text=True, check=True, env=environment())

@@ -151,7 +151,7 @@ def test_an_agent_may_give_its_own() -> None:
     named.fingerprint = "mine"
     assert fingerprint(named) == "mine"
     for wrong in ("", 3, b"x"):
-        with pytest.raises(TypeError, match="fingerprint of agent .* must be a text"):
+        with pytest.raises(TypeError, match=r"fingerprint of agent .* must be a text"):
             fingerprint(Trained(wrong))
     assert issubclass(Trained, GameAgent)
     assert "fingerprint" in agents.__all__
