@@ -71,29 +71,36 @@ def test_slices_change_no_result(name: str, slices: None) -> None:
 # Calls that would take minutes, after short ones that compile them; each says when it begins and
 # how it ended.
 CALLS = """
-import numpy as np, time
+import numpy as np
 from tabletop_envs import kirche_v0, make_batch, search
 from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.mcts import MCTSAgent
 
-env = kirche_v0.env() env.reset(seed=1) batch = make_batch("kirche-v0", 4, seed=1) rng =
-np.random.default_rng(1) tree = search.Search("kirche-v0", seed=1, max_nodes=2**24) threads =
-MCTSAgent(2**21, num_threads=2) greedy, even = make_agent("greedy"), search.PUCT("kirche-v0", 4,
-2**22, seed=1, num_threads=2, max_edges=10**6) many, actions = np.zeros(10**7, np.int64),
-np.zeros(4, np.int64)
+env = kirche_v0.env()
+env.reset(seed=1)
+batch = make_batch("kirche-v0", 4, seed=1)
+rng = np.random.default_rng(1)
+tree = search.Search("kirche-v0", seed=1, max_nodes=2**24)
+threads, greedy = MCTSAgent(10**6, num_threads=2), make_agent("greedy")
+short = search.PUCT("kirche-v0", 4, 5, seed=1)
+even = search.PUCT("kirche-v0", 4, 2**22, seed=1, num_threads=2, max_edges=10**6)
+few, many, actions = np.arange(4), np.zeros(10**7, np.int64), np.zeros(4, np.int64)
 
 def choose(agent, lanes):
-    agent.choose_lanes(batch.game, batch.states, batch._legal, batch._samplers, lanes, actions)
+    samplers = np.arange(4, dtype=np.uint64)
+    agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
 
-short = search.PUCT("kirche-v0", 4, 5, seed=1)
-calls = {
-    "Search": (lambda: tree.run(env, 10), lambda: tree.run(env, 2 * 10**7)), "mcts": (lambda:
-    make_agent("mcts:5").choose(env, rng), lambda: make_agent("mcts:2000000").choose(env, rng)),
-    "mcts in threads": (lambda: None, lambda: choose(threads, np.arange(4))), "greedy": (lambda:
-    choose(greedy, np.arange(4)), lambda: choose(greedy, many)), "PUCT": (lambda: short.run(batch),
-    lambda: even.run(batch)),
-}
-for name, (short_call, long_call) in calls.items():
+def ask(name):
+    return make_agent(name).choose(env, rng)
+
+calls = [
+    (lambda: tree.run(env, 10), lambda: tree.run(env, 2 * 10**7)),
+    (lambda: ask("mcts:5"), lambda: ask("mcts:2000000")),
+    (lambda: None, lambda: choose(threads, few)),
+    (lambda: choose(greedy, few), lambda: choose(greedy, many)),
+    (lambda: short.run(batch), lambda: even.run(batch)),
+]
+for short_call, long_call in calls:
     short_call()
     try:
         print("begins", flush=True)

@@ -8,8 +8,7 @@ import importlib
 import os
 import stat
 import weakref
-from io import BufferedWriter
-from typing import Any
+from typing import IO, Any
 
 # Where there is no such module (Windows) files are not locked.
 fcntl: Any = None
@@ -44,10 +43,11 @@ class FileLock:
 def refuse_if_locked(path: str | os.PathLike[str]) -> None:
     """BlockingIOError if somebody holds the lock of a file; a file that is not there is free."""
     if os.path.isfile(path):
-        FileLock(path).close()
+        with open(path, "rb") as file:
+            _lock(file, path)
 
 
-def _open_locked(path: str | os.PathLike[str]) -> tuple[BufferedWriter, bool]:
+def _open_locked(path: str | os.PathLike[str]) -> tuple[IO[bytes], bool]:
     while True:
         made = not os.path.exists(path)
         if not made and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
@@ -65,7 +65,7 @@ def _open_locked(path: str | os.PathLike[str]) -> tuple[BufferedWriter, bool]:
         file.close()
 
 
-def _lock(file: BufferedWriter, path: str | os.PathLike[str]) -> None:
+def _lock(file: IO[bytes], path: str | os.PathLike[str]) -> None:
     if fcntl is None:
         return
     try:
@@ -77,7 +77,7 @@ def _lock(file: BufferedWriter, path: str | os.PathLike[str]) -> None:
         return
 
 
-def _is_still(file: BufferedWriter, path: str | os.PathLike[str]) -> bool:
+def _is_still(file: IO[bytes], path: str | os.PathLike[str]) -> bool:
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def seed_of(path: str | os.PathLike[str]) -> int | None:
     """The seed of the tournament in a file; None where the file is not there or has no game yet."""
-    if not Path(path).exists():
+    if not Path(path).is_file():
         return None
     for record in records.read_records(path, rules=False, half_line=True):
         seed = _tournament_of(record).get("seed")

@@ -160,4 +160,7 @@ def _class_parts(cls: type) -> Iterator[Any]:
 def _as_array(value: Any) -> np.ndarray[Any, Any]:
     if hasattr(value, "detach"):  # a tensor of PyTorch, wherever it lies
         value = value.detach().cpu()
-    return np.ascontiguousarray(value)
+    try:
+        return np.ascontiguousarray(value)
+    except TypeError:  # of a type that NumPy lacks, such as bfloat16
+        return np.array(value.tolist())

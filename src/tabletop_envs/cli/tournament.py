@@ -285,7 +285,7 @@ def add_to(app: "typer.Typer") -> None:
                     ctrl_c.check()
         except KeyboardInterrupt:
             interrupted = True
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
             typer.echo(f"tabletop-envs: {error}", err=True)
             raise typer.Exit(1) from None
         except (OSError, ValueError) as error:
