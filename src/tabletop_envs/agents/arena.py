@@ -210,6 +210,7 @@ class Tournament:
             secrets.randbits(32) if seed is None else parse_seed(seed),
             tuple(map(fingerprint, self._agents.values())),
         )
+        self.finished: dict[int, Outcome] = {}
         self._lock: FileLock | None = None
         self._open()
 
@@ -217,7 +218,7 @@ class Tournament:
         """Lock the file, and read what it has."""
         self._sums = dict.fromkeys(self.plan.agents, 0.0)
         self._counts = dict.fromkeys(self.plan.agents, 0)
-        self.finished: dict[int, Outcome] = {}
+        self.finished = {}
         if self._path is None:
             return
         self._lock = FileLock(self._path)
