@@ -66,6 +66,8 @@ class GameRecord:
             `by_limit`; in a game lost by an illegal action also `illegal`, that action.
         values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
         notes: Whatever the writer wants to keep beside: any JSON object.
+        fingerprints: For each player what tells its agent from others of the same name
+            (`agents.fingerprint`); None for one without.
         format: The version of this format.
 
     Raises:
@@ -81,6 +83,7 @@ class GameRecord:
     result: dict[str, Any] | None = None
     values: list[list[float | None]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    fingerprints: list[str | None] | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -126,6 +129,12 @@ class GameRecord:
                         f"values[{index}] has {value!r}, neither a finite number nor None",
                     )
         require_mapping(self.notes, "notes")
+        if self.fingerprints is not None:
+            for text in require_list(self.fingerprints, "fingerprints", players):
+                require(
+                    text is None or (isinstance(text, str) and text != ""),
+                    f"fingerprints has {text!r}, neither a text nor None",
+                )
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the line's end; TypeError or ValueError for `notes` that JSON cannot hold."""
@@ -179,6 +188,7 @@ def record_of(
     start: Snapshot | None = None,
     values: Sequence[Sequence[float | None]] | None = None,
     notes: Mapping[str, Any] | None = None,
+    fingerprints: Sequence[str | None] | None = None,
 ) -> GameRecord:
     """The record of the game that an environment holds, finished or not.
 
@@ -190,9 +200,11 @@ def record_of(
         start: The snapshot that it was restored from.
         values: As in `GameRecord`.
         notes: As in `GameRecord`.
+        fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For what cannot be, and where `env` has seen another number of actions.
+        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where
+            `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
@@ -220,6 +232,7 @@ def record_of(
         result=result,
         values=None if values is None else [list(row) for row in values],
         notes=dict(notes or {}),
+        fingerprints=None if fingerprints is None else list(fingerprints),
     )
 
 

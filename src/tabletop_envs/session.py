@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import checks, records, registry
-from tabletop_envs.agents import GameAgent, make_agent
+from tabletop_envs import checks, locks, records, registry
+from tabletop_envs.agents import GameAgent, fingerprint, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import find_game
 from tabletop_envs.records import GameRecord
@@ -170,7 +170,10 @@ class Session:
 
     def record(self) -> GameRecord:
         """The game so far."""
-        return records.record_of(self.env, self._seed, self.actions, self.agents, start=self._start)
+        known = [None if agent is None else fingerprint(agent) for agent in self._choosers]
+        return records.record_of(
+            self.env, self._seed, self.actions, self.agents, start=self._start, fingerprints=known
+        )
 
 
 def _require_game_agent(name: str) -> GameAgent:
@@ -180,7 +183,11 @@ def _require_game_agent(name: str) -> GameAgent:
 
 
 def save(path: str | os.PathLike[str], record: GameRecord) -> None:
-    """Write a record as the only one of a file; an older file is replaced as a whole or not at all."""
+    """Write a record as the only one of a file; an older file is replaced as a whole or not at all.
+
+    BlockingIOError where a tournament is being written to it.
+    """
+    locks.refuse_if_locked(path)
     beside = Path(f"{os.fspath(path)}.part")
     beside.unlink(missing_ok=True)
     records.append(beside, record)

@@ -185,7 +185,8 @@ def _check_agents(names: list[str]) -> None:
 
     if len(names) < 2:
         raise wrong(
-            "--agents", f"a tournament takes two and more: there are {', '.join(agent_names())}"
+            "--agents",
+            f"{' '.join(names)!r} must be two agents or more, of {', '.join(agent_names())}",
         )
     for name in names:
         try:
@@ -284,7 +285,7 @@ def add_to(app: "typer.Typer") -> None:
                     ctrl_c.check()
         except KeyboardInterrupt:
             interrupted = True
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
             typer.echo(f"tabletop-envs: {error}", err=True)
             raise typer.Exit(1) from None
         except (OSError, ValueError) as error:

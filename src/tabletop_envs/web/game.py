@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import checks, records, registry
+from tabletop_envs import checks, locks, records, registry
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
@@ -353,7 +353,11 @@ def _new_path(record: GameRecord) -> Path:
 
 
 def _write_all(path: Path, games: list[GameRecord]) -> None:
-    """Write records as the only ones of a file; an older file is replaced as a whole or not at all."""
+    """Write records as the only ones of a file; an older file is replaced as a whole or not at all.
+
+    BlockingIOError where a tournament is being written to it.
+    """
+    locks.refuse_if_locked(path)
     beside = Path(f"{path}.part")
     beside.unlink(missing_ok=True)
     records.append(beside, *games)

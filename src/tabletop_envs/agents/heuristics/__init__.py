@@ -176,6 +176,8 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
     """
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
+    # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.
+    states = np.require(states, requirements=("C", "A", "W"))
     _evaluate_lanes(states, workspace(game.kernel), estimates)
     return estimates
 
