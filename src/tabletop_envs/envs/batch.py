@@ -344,9 +344,7 @@ class BatchEnv:
         for lane, (position, rng) in enumerate(zip(positions, generators["rng"], strict=True)):
             try:
                 restored, options, _ = self.game.restore(position, rng)
-                require(
-                    options == self.options, f"options must be {self.options}, not {options}"
-                )
+                require(options == self.options, f"options must be {self.options}, not {options}")
                 require(restored["status"][0] == RUNNING, "outcome must be None")
             except ValueError as error:
                 raise ValueError(f"lane {lane}: {error}") from None
