@@ -153,7 +153,7 @@ class Network(nn.Module):
             if name != "ply":
                 columns[part.shape[1:] == self.board] += range(part.slice.start, part.slice.stop)
         self.register_buffer("on_board", torch.tensor(columns[True]))
-        self.register_buffer("numbers", torch.tensor(columns[False]))
+        self.register_buffer("numbers", torch.tensor(columns[False], dtype=torch.int64))
         self.squares = self.board[0] * self.board[1]
         self.planes, others = divmod(game.kernel.num_actions, self.squares)
         inputs = len(columns[True]) // self.squares + self.planes
@@ -548,9 +548,10 @@ class Training:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
         path, arguments = self.folder / training.CHECKPOINT, self.arguments
         content = training.load(path)
+        content.pop("settings")  # were read with the command line
         parts = {name: content.pop(name, None) for name in ("optimizer", "replay", "games")}
         weights = self.network.state_dict()
-        like = {"network": weights, "best": weights, "settings": training.settings(arguments)}
+        like: dict[str, Any] = {"network": weights, "best": weights}
         like["plain"] = {"iteration": 0, "seconds": 0.0, "level": 0, "grown": 0}
         try:
             taken = training.take(content, like, "content")

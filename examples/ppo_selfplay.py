@@ -478,12 +478,12 @@ class Training:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
         path = self.folder / training.CHECKPOINT
         content = training.load(path)
+        content.pop("settings")  # were read with the command line
         try:
             games, optimizer = content.pop("batch", None), content.pop("optimizer", None)
             network = self.network.state_dict()
             like = {"update": 0, "seconds": 0.0, "network": network, "league": [network]}
-            like |= {"settings": training.settings(self.arguments), "samplers": [0]}
-            taken = training.take(content, like, "content")
+            taken = training.take(content, {**like, "samplers": [0]}, "content")
             training.require_range(taken["update"], 0, self.updates, "update")
             training.require_range(taken["seconds"], 0, 2**40, "seconds")
             training.require_range(

@@ -491,9 +491,9 @@ class Run:
         """
         path, learner = self.folder / training.CHECKPOINT, self.learner
         content = training.load(path)
+        content.pop("settings")  # were read with the command line
         optimizer = content.pop("optimizer", None)
         like = {
-            "settings": training.settings(self.arguments, LOCAL),
             "round": 0,
             "seconds": 0.0,
             "network": learner.network.state_dict(),

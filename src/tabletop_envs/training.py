@@ -270,6 +270,8 @@ def _take_tensor(given: Any, like: Any, place: str) -> Any:
 def require_range(given: Any, low: float, high: float, place: str) -> None:
     """ValueError, naming the place, unless all numbers of a tensor, or a number, are from `low` to `high`."""
     tensor = extras.require("torch", "train").as_tensor(given)
+    if not tensor.is_floating_point():
+        tensor = tensor.long()  # the bounds would wrap around in narrower integers
     fits = bool(((tensor >= low) & (tensor <= high)).all())
     require(fits, f"{place} must be from {low} to {high}")
 

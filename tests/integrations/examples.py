@@ -28,9 +28,10 @@ def refused(
 ) -> str:
     """What a command that must fail before it begins says: in one line, but for the usage, with the exit code 2."""
     capsys.readouterr()
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as error:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [f"{example.__name__}.py", *words, "--folder", str(folder)])
-        example.main()
+        with pytest.raises(SystemExit) as error:
+            example.main()
     assert error.value.code == 2
     lines = capsys.readouterr().err.splitlines()
     assert sum(not line.startswith("usage: ") for line in lines) == 1, lines

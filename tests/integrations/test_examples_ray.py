@@ -166,6 +166,13 @@ def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
                 total += share * np.log(share / (weights[move] / weights.sum()))
     assert divergence == pytest.approx(total / len(logits), rel=1e-4)
     assert error == pytest.approx(((values - samples["result"]) ** 2).mean(), rel=1e-4)
+    tensors = {part: torch.from_numpy(array) for part, array in samples.items()}
+    learner.check(tensors)
+    # In tuerme not all numbers that the packed bits can hold are in the observation space.
+    with pytest.raises(ValueError, match="observation"):
+        learner.check({**tensors, "observation": torch.full_like(tensors["observation"], 255)})
+    with pytest.raises(ValueError, match="as many rows"):
+        learner.check({**tensors, "mask": tensors["mask"][1:]})
     first = learner.learn(0, samples)
     for number in range(1, 12):
         last = learner.learn(number, samples)
