@@ -142,7 +142,9 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         parts = game.observation
         boards = [part.shape[1:] for part in parts.values() if len(part.shape) == 3]
         if not boards:
@@ -152,15 +154,17 @@ class Network(nn.Module):
         for name, part in parts.items():
             if name != "ply":
                 columns[part.shape[1:] == self.board] += range(part.slice.start, part.slice.stop)
-        self.register_buffer("on_board", torch.tensor(columns[True]))
-        self.register_buffer("numbers", torch.tensor(columns[False], dtype=torch.int64))
+        self.register_buffer("on_board", torch.tensor(columns[True]), persistent=False)
+        self.register_buffer(
+            "numbers", torch.tensor(columns[False], dtype=torch.int64), persistent=False
+        )
         self.squares = self.board[0] * self.board[1]
         self.planes, others = divmod(game.kernel.num_actions, self.squares)
         inputs = len(columns[True]) // self.squares + self.planes
         self.first = nn.Conv2d(inputs, channels, 3, padding=1, bias=False)
         self.shift = nn.Linear(len(columns[False]) + others, channels)
         self.blocks = nn.Sequential(*(Block(channels) for _ in range(blocks)))
-        self.policy = nn.Conv2d(channels, self.planes, 1)
+        self.policy = nn.Conv2d(channels, self.planes, 1) if self.planes else None
         self.others = nn.Linear(channels, others) if others else None
         self.value_planes = nn.Conv2d(channels, 8, 1)
         self.value_hidden = nn.Linear(8 * self.squares + channels, 64)
@@ -182,11 +186,11 @@ class Network(nn.Module):
         shift = self.shift(torch.cat((seen[:, self.numbers], moves[:, split:]), 1))
         planes = self.blocks((self.first(planes) + shift[:, :, None, None]).relu_())
         pooled = planes.mean((2, 3))
-        logits = self.policy(planes).flatten(1)
+        logits = [self.policy(planes).flatten(1)] if self.policy else []
         if self.others:
-            logits = torch.cat((logits, self.others(pooled)), 1)
+            logits.append(self.others(pooled))
         hidden = torch.cat((self.value_planes(planes).relu_().flatten(1), pooled), 1)
-        return logits, self.value(self.value_hidden(hidden).relu_()).tanh()
+        return torch.cat(logits, 1), self.value(self.value_hidden(hidden).relu_()).tanh()
 
     @torch.inference_mode()
     def evaluate(
@@ -548,7 +552,7 @@ class Training:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
         path, arguments = self.folder / training.CHECKPOINT, self.arguments
         content = training.load(path)
-        content.pop("settings")  # were read with the command line
+        content.pop("settings", None)  # were read with the command line
         parts = {name: content.pop(name, None) for name in ("optimizer", "replay", "games")}
         weights = self.network.state_dict()
         like: dict[str, Any] = {"network": weights, "best": weights}

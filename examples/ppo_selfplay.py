@@ -128,7 +128,9 @@ class Board(nn.Module):
         largest = [int(high[plane[0, 0]]) for plane in self.planes]
         self.graded = [(at, most) for at, most in enumerate(largest) if most > 1]
         self.size = len(self.planes) + sum(most for _, most in self.graded) + 1
-        self.register_buffer("places", torch.tensor(np.stack(self.planes, -1).ravel()))
+        self.register_buffer(
+            "places", torch.tensor(np.stack(self.planes, -1).ravel()), persistent=False
+        )
 
     def forward(self, observation: Tensor) -> Tensor:
         """See the class."""
@@ -178,16 +180,18 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         planes = observation_planes(game)
         besides = np.setdiff1d(np.arange(len(low)), np.concatenate(planes))
-        self.register_buffer("besides", torch.tensor(besides))
+        self.register_buffer("besides", torch.tensor(besides), persistent=False)
         # Actions are planes of squares and then some others, whose square is the one chosen so far (in meeples).
         actions, squares = game.kernel.num_actions, planes[0].size
         self.squares, self.on_squares = squares, actions // squares * squares
         others = np.maximum(np.arange(actions) - self.on_squares, 0)
         kinds = np.arange(actions) // squares + others
-        self.register_buffer("kinds", torch.tensor(kinds))
+        self.register_buffer("kinds", torch.tensor(kinds), persistent=False)
         phases = game.observation["phase"].shape[0] if "phase" in game.observation else 1
         width, local = arguments.width, arguments.local
         self.first = nn.Linear(len(low), width)
@@ -478,7 +482,7 @@ class Training:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
         path = self.folder / training.CHECKPOINT
         content = training.load(path)
-        content.pop("settings")  # were read with the command line
+        content.pop("settings", None)  # were read with the command line
         try:
             games, optimizer = content.pop("batch", None), content.pop("optimizer", None)
             network = self.network.state_dict()

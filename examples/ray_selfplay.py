@@ -92,7 +92,9 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         self.first = nn.Linear(len(low), width)
         self.second = nn.Linear(width, width)
         self.policy = nn.Linear(width, game.kernel.num_actions)
@@ -491,7 +493,7 @@ class Run:
         """
         path, learner = self.folder / training.CHECKPOINT, self.learner
         content = training.load(path)
-        content.pop("settings")  # were read with the command line
+        content.pop("settings", None)  # were read with the command line
         optimizer = content.pop("optimizer", None)
         like = {
             "round": 0,

@@ -86,12 +86,12 @@ def attacked(
 
 
 def places(content: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where something lies in a checkpoint: of long lists and of networks the beginning."""
+    """Where something lies in a checkpoint: of what is long and lies deep the beginning."""
     if place:
         yield place
     if isinstance(content, dict | list):
         entries = content.items() if isinstance(content, dict) else enumerate(content)
-        for key, value in itertools.islice(entries, 12):
+        for key, value in itertools.islice(entries, 40 if len(place) < 2 else 4):
             yield from places(value, (*place, key))
 
 
