@@ -97,11 +97,8 @@ def places(content: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 def changed(content: Any, place: tuple[Any, ...], value: Any) -> Any:
     """A copy of a checkpoint with another value in a place."""
-    other = copy.deepcopy(content)
-    holder = other
-    for key in place[:-1]:
-        holder = holder[key]
-    holder[place[-1]] = value
+    other, (key, *rest) = copy.copy(content), place
+    other[key] = changed(content[key], tuple(rest), value) if rest else value
     return other
 
 
