@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gymnasium import logger
 
 from tabletop_envs import checks
+from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.drawing import require_render_mode
 from tabletop_envs.envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
@@ -23,7 +24,7 @@ from tabletop_envs.envs.threads import (
     one_at_a_time,
     slices,
 )
-from tabletop_envs.kernels import engine
+from tabletop_envs.kernels import RUNNING, engine
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -334,6 +335,61 @@ class BatchEnv:
             tuple(tuple(row[: self.num_players].tolist()) for row in players),
             tuple(players[:, engine.MAX_PLAYERS].tolist()),
         )
+
+    # The whole state
+
+    @one_at_a_time
+    def get_state(self) -> dict[str, Any]:
+        """All that play depends on, in plain JSON types, for checkpoints (`set_state`).
+
+        `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each lane's generators, of the game
+        and of `sample_actions`, as integers from 0 to 2**64 − 1.
+        """
+        lanes = [self._states[lane : lane + 1] for lane in range(self.num_envs)]
+        positions = [self.game.snapshot(lane, self.options) for lane in lanes]
+        for position in positions:
+            position.pop("rng", None)
+        return {
+            "positions": positions,
+            "rng": self._states["rng"].tolist(),
+            "samplers": self._samplers.tolist(),
+        }
+
+    @one_at_a_time
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what `get_state` gave, of a batch with as many lanes and the same options.
+
+        Play continues as it would in that batch. `rewards`, `terminated` and `by_limit` are those of a step that has ended no game.
+
+        Args:
+            state: It may come from a file, and from anybody: every position is checked as by `restore`.
+
+        Raises:
+            ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
+                nothing is changed then.
+        """
+        given = require_mapping(state, "state", ("positions", "rng", "samplers"))
+        positions = require_list(given["positions"], "positions", self.num_envs)
+        generators = {
+            name: [
+                require_int(number, f"lane {lane}: {name}", 0, UINT64_MAX)
+                for lane, number in enumerate(require_list(given[name], name, self.num_envs))
+            ]
+            for name in ("rng", "samplers")
+        }
+        states = self.game.new_states(self.num_envs, self.options)
+        for lane, (position, rng) in enumerate(zip(positions, generators["rng"], strict=True)):
+            try:
+                restored, options, _ = self.game.restore(position, rng)
+                require(options == self.options, f"options must be {self.options}, not {options}")
+                require(restored["status"][0] == RUNNING, "outcome must be None")
+            except ValueError as error:
+                raise ValueError(f"lane {lane}: {error}") from None
+            states[lane] = restored[0]
+        states["rng"] = generators["rng"]
+        self._states[:] = states
+        self._samplers[:] = generators["samplers"]
+        self._advance(engine.SHOW, self._actions)
 
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""

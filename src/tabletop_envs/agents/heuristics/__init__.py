@@ -7,8 +7,10 @@ everybody until it is over. A cached loop that calls them must take `workspace(k
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,9 +122,15 @@ def has_heuristic(kernel: Kernel) -> bool:
 
 
 def load(game: Game) -> None:
-    """Import the heuristic of one of the library's games; a user's own game registers its own."""
+    """Import the heuristic of one of the library's games, if it has one; a custom game registers its own."""
     if game.name in registry.GAMES:
-        importlib.import_module(f"tabletop_envs.agents.heuristics.{game.name}")
+        _import(f"{__name__}.{game.name}")
+
+
+@functools.cache
+def _import(module: str) -> None:
+    if importlib.util.find_spec(module):
+        importlib.import_module(module)
 
 
 def code_digest(kernel: Kernel) -> str:
