@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import records, registry
+from tabletop_envs import foreign, records, registry
 from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import parse_seed
@@ -179,17 +180,21 @@ def _require_game_agent(name: str) -> GameAgent:
     return agent
 
 
-def save(path: str | os.PathLike[str], record: GameRecord) -> None:
-    """Write a record as the only one of a file; an older file is replaced as a whole or not at all."""
+def save(path: str | os.PathLike[str], *games: GameRecord) -> None:
+    """Write records as the only ones of a file; an older file is replaced as a whole or not at all.
+
+    OSError for what cannot be written, and for a device or pipe.
+    """
+    foreign.require_regular_file(path)
     beside = Path(f"{os.fspath(path)}.part")
     beside.unlink(missing_ok=True)
-    records.append(beside, record)
+    records.append(beside, *games)
     beside.replace(path)
 
 
 def load(path: str | os.PathLike[str]) -> GameRecord:
     """The only record of a file, checked against the rules; ValueError where there is none, several or a bad one."""
-    found = list(records.read_records(path))
+    found = list(itertools.islice(records.read_records(path), 2))
     if len(found) != 1:
-        raise ValueError(f"{os.fspath(path)} has {len(found)} games, not one")
+        raise ValueError(f"{os.fspath(path)} must have one game: it has {'several' if found else 'none'}")
     return found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tabletop_envs.cli.common import nearest
+from tabletop_envs.cli.common import fault_text, nearest
 from tabletop_envs.cli.reader import Reader
 from tabletop_envs.session import HUMAN, Session, load, save
 
@@ -206,13 +206,13 @@ class Terminal:
     def save(self, path: Path | None = None) -> bool:
         """Save the game to the file given, to that of the game, or to a new one; whether that went well."""
         path = path or self.path or self._new_path()
-        if path.exists() and path != self.path:
-            self._say(f"{path} is there already: name another file")
-            return False
         try:
+            if path.exists() and path != self.path:
+                self._say(f"{path} is there already: name another file")
+                return False
             save(path, self.session.record())
-        except OSError as error:
-            self._say(f"{path} cannot be written: {error.strerror}")
+        except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+            self._say(f"{path} cannot be written: {fault_text(error)}")
             return False
         self.path = path
         self._say(f"saved: {path}")
@@ -232,7 +232,7 @@ class Terminal:
         try:
             self.session = Session.resume(load(name))
         except OSError as error:
-            self._say(f"{name} cannot be read: {error.strerror}")
+            self._say(f"{name} cannot be read: {fault_text(error)}")
         except ValueError as error:
             self._say(str(error))
         else:

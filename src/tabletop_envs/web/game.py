@@ -19,7 +19,7 @@ from tabletop_envs import records, registry
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
-from tabletop_envs.session import HUMAN, Session
+from tabletop_envs.session import HUMAN, Session, save
 from tabletop_envs.web.guide import get_guide
 from tabletop_envs.web.opponents import choose
 
@@ -313,9 +313,9 @@ class WebGame:
 
     def _save_to(self, path: Path, games: list[GameRecord]) -> bool:
         try:
-            _write_all(path, games)
+            save(path, *games)
         except OSError as error:
-            self._notice = f"{path} cannot be written: {error.strerror}"
+            self._notice = f"{path} cannot be written: {error.strerror or error}"
             self._say(self._notice)
             return False
         self.games_saved = len(games)
@@ -354,11 +354,3 @@ def _new_path(record: GameRecord) -> Path:
         f"{stem}-{os.getpid()}-{sys.maxsize}.jsonl",
     )
     return next(path for path in map(Path, names) if not path.exists())
-
-
-def _write_all(path: Path, games: list[GameRecord]) -> None:
-    """Write records as the only ones of a file; an older file is replaced as a whole or not at all."""
-    beside = Path(f"{path}.part")
-    beside.unlink(missing_ok=True)
-    records.append(beside, *games)
-    beside.replace(path)
