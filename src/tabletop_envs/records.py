@@ -143,7 +143,9 @@ class GameRecord:
             if value is not None and not (name == "notes" and not value)
         }
         line = json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
-        require(len(line) < foreign.MAX_LINE, f"a record must have less than {foreign.MAX_LINE} bytes")
+        require(
+            len(line) < foreign.MAX_LINE, f"a record must have less than {foreign.MAX_LINE} bytes"
+        )
         return line
 
     @classmethod

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tabletop_envs.cli.common import fault_text, nearest
 from tabletop_envs.cli.reader import Reader
-from tabletop_envs.session import HUMAN, Session, load, save
+from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
 
 HINT_AGENT = "mcts:1000"
 # Up to so many moves are listed at every turn.
 MAX_LISTED = 30
 COMMANDS = {
     "moves [TEXT]": "list the legal moves, or those with a text in their names",
-    "undo": "go back to your last choice",
+    "undo": "go back to your last choice, but not behind chance such as a roll of dice",
     "hint [AGENT]": f"what an agent would do, by default {HINT_AGENT}",
     "save [FILE]": "save the game",
     "resume FILE": "resume a saved game",
@@ -185,7 +185,7 @@ class Terminal:
                 if self.session.undo():
                     self._shown = False
                 else:
-                    self._say("there is nothing to undo")
+                    self._say(NOTHING_TO_UNDO)
             case "hint":
                 self._hint(argument or HINT_AGENT)
             case "save":

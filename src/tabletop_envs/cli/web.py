@@ -5,6 +5,7 @@ A thin layer over `tabletop_envs.web`.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import webbrowser
 from pathlib import Path
@@ -33,18 +34,29 @@ def play_web(
     """
     import typer
 
-    from tabletop_envs.cli.common import wrong
+    from tabletop_envs.cli.common import fault_text, wrong
     from tabletop_envs.web import WebGame, serve
+    from tabletop_envs.web.launch import private_page
 
     game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
 
+    private = contextlib.ExitStack()
+
     def ready(address: str) -> None:
         typer.echo(f"the game is at {address} until Ctrl-C")
-        if open_browser:
-            # Some browsers hold up whoever starts them.
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        if not open_browser:
+            return
+        try:
+            page = private.enter_context(private_page(address))
+        except OSError as error:
+            typer.echo(f"no browser is opened: {fault_text(error)}", err=True)
+            return
+        # Some browsers hold up whoever starts them.
+        threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     def ended() -> None:
+        # A signal may end the process after this.
+        private.close()
         saved = game.save()
         if saved is None:
             return
@@ -58,4 +70,6 @@ def play_web(
         # How a server is ended: the games are saved by now.
         return
     except OSError as error:
-        raise wrong("--port", f"{port} cannot be had: {error.strerror}") from None
+        raise wrong("--port", f"{port} cannot be had: {fault_text(error)}") from None
+    finally:
+        private.close()

@@ -124,7 +124,7 @@ function show(next) {
   at("hint").disabled = !state.yours || isVeiled();
   at("hint").title = `What ${state.hint_agent} would do`;
   at("record").disabled = !state.can_record;
-  at("record").title = state.can_record ? "The game as a file" : "Once the game is over: it tells the hidden hands";
+  at("record").title = state.can_record ? "The game as a file" : "Once the game is over: it tells what is hidden";
   takeFocus();
   if (!first && !same && focused === null) board.reveal();
 }
