@@ -171,7 +171,7 @@ class GameRecord:
 
 
 def _is_finite(value: Any) -> bool:
-    # What a float can hold; not every int can be made one.
+    # Not every int can be made a float.
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 

@@ -161,6 +161,7 @@ def add_to(app: "typer.Typer") -> None:
 
         Ctrl-C and the end of the input save the game and end.
         """
+        from tabletop_envs.cli.compiling import Compiling
         from tabletop_envs.cli.terminal import End, Terminal
         from tabletop_envs.cli.web import play_web
 
@@ -190,7 +191,7 @@ def add_to(app: "typer.Typer") -> None:
         interrupted = False
         terminal: Terminal | None = None
         try:
-            with CtrlC():
+            with CtrlC(), Compiling(lambda text: typer.echo(text, err=True)) as compiling:
                 if resume is not None:
                     session = _resumed_session(resume, game, opponent or [])
                 else:
@@ -205,9 +206,10 @@ def add_to(app: "typer.Typer") -> None:
                         port=port or 0,
                         open_browser=not no_open,
                         think_seconds=think_seconds or DEFAULT_THINK_SECONDS,
+                        compiling=compiling,
                     )
                     return
-                terminal = Terminal(session, make_reader(), save or resume)
+                terminal = Terminal(session, make_reader(), save or resume, compiling)
                 with contextlib.suppress(End, EOFError):
                     terminal.run()
         except KeyboardInterrupt:

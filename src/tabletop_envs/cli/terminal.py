@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
+
+from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.cli.common import fault_text, nearest
+from tabletop_envs.cli.compiling import Compiling
 from tabletop_envs.cli.reader import Reader
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
 
 HINT_AGENT = "mcts:1000"
@@ -31,10 +36,13 @@ class End(Exception):  # noqa: N818 (nothing has gone wrong)
 class Terminal:
     """The dialogue of a game. Everything that is said goes to standard output."""
 
-    def __init__(self, session: Session, read: Reader, path: Path | None) -> None:
+    def __init__(
+        self, session: Session, read: Reader, path: Path | None, compiling: Compiling
+    ) -> None:
         from rich.console import Console
 
         self.session = session
+        self._compiling = compiling
         self.path = path
         self._read = read
         self._console = Console(markup=False, highlight=False, emoji=False)
@@ -109,6 +117,8 @@ class Terminal:
         self._say(
             "Moves are typed by number, by name, or by the beginning of a name; `help` lists commands."
         )
+        if not self.session.over:
+            self._compiling.behind(self.session.agents, self.session.env, _choose_at_once)
         while True:
             session = self.session
             if session.over:
@@ -130,6 +140,7 @@ class Terminal:
 
     def _let_agent_play(self) -> None:
         player = self.session.player
+        self._compiling.wait()
         if self._console.is_terminal:
             with self._console.status(f"{self._who(player)} thinks ..."):
                 name = self.session.play_agent()
@@ -196,6 +207,7 @@ class Terminal:
                 self._say(f"{text!r} is no command; `help` lists them")
 
     def _hint(self, agent: str) -> None:
+        self._compiling.wait()
         try:
             self._say(f"{agent} would choose: {self.session.hint(agent)}")
         except (ValueError, ImportError) as error:
@@ -248,6 +260,13 @@ class Terminal:
             self.save()
         if unfinished and self.path is not None:
             self._say(f"resume with: tabletop-envs play --resume {self.path}")
+
+
+def _choose_at_once(name: str, env: TabletopEnv) -> int:
+    # What a search needs is compiled, however short it is.
+    agent = make_agent("mcts:1" if name.startswith("mcts:") else name)
+    assert isinstance(agent, GameAgent)  # all that have a name are
+    return agent.choose(env, np.random.default_rng())
 
 
 def find_move(names: list[str], text: str) -> str | list[str]:

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tabletop_envs.cli.compiling import Compiling
+    from tabletop_envs.envs.aec import TabletopEnv
     from tabletop_envs.session import Session
 
 
 def play_web(
-    session: Session, *, path: Path | None, port: int, open_browser: bool, think_seconds: float
+    session: Session,
+    *,
+    path: Path | None,
+    port: int,
+    open_browser: bool,
+    think_seconds: float,
+    compiling: Compiling,
 ) -> None:
     """Serve a game on 127.0.0.1 until Ctrl-C, then save what would be lost.
 
@@ -26,24 +34,31 @@ def play_web(
         port: The port; 0: a free one.
         open_browser: Whether to open the page in a browser.
         think_seconds: How long an agent's search may take for one action.
+        compiling: Compiles the game's agents while the page is opened.
 
     Raises:
         ImportError: Without the extra `web` or `render`.
         typer.BadParameter: If the port cannot be had.
         ValueError: For an impossible `think_seconds`.
     """
+    import numpy as np
     import typer
 
     from tabletop_envs.cli.common import fault_text, wrong
     from tabletop_envs.web import WebGame, serve
     from tabletop_envs.web.launch import private_page
+    from tabletop_envs.web.opponents import choose
 
     game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+
+    def choose_at_once(name: str, env: TabletopEnv) -> int:
+        return choose(name, env, np.random.default_rng(), 0.01)
 
     private = contextlib.ExitStack()
 
     def ready(address: str) -> None:
         typer.echo(f"the game is at {address} until Ctrl-C")
+        compiling.behind(session.agents, session.env, choose_at_once)
         if not open_browser:
             return
         try:

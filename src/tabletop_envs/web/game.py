@@ -149,6 +149,7 @@ class WebGame:
                 "can_undo": session.can_undo,
                 "can_record": self._may_have_record(),
                 "hint_agent": HINT_AGENT,
+                "think_seconds": self.think_seconds,
                 "notice": self._notice,
             }
 

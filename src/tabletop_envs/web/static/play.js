@@ -3,7 +3,7 @@
 import * as board from "./board.js";
 import { at, commonWords, make, moveFocus } from "./page.js";
 import { showLog, showPlayers, showStatus } from "./panels.js";
-import { ask, ServerError } from "./server.js";
+import { ask, askAgent, ServerError } from "./server.js";
 import { openSetup } from "./setup.js";
 
 // So long an opponent's action can be seen before the next one, in milliseconds.
@@ -77,7 +77,7 @@ function goOn() {
   setTimeout(async () => {
     try {
       if (controller.signal.aborted) return;
-      const next = await ask("advance", theme, { version }, controller.signal);
+      const next = await askAgent("advance", theme, state, say, controller.signal);
       if (!controller.signal.aborted) show(next);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -364,7 +364,7 @@ at("hint").addEventListener("click", async () => {
   busy = true;
   say(`${state.hint_agent} thinks …`);
   try {
-    const answer = await ask("hint", theme, { version: state.version });
+    const answer = await askAgent("hint", theme, state, say);
     hint = answer.legal.find((entry) => entry.action === answer.hint.action) ?? null;
     chosen = [];
     narrow();
