@@ -73,11 +73,11 @@ function goOn() {
   if (busy || thinking !== null || state === null || state.outcome || state.yours) return;
   const controller = new AbortController();
   thinking = controller;
-  const { version } = state;
+  const asked = state;
   setTimeout(async () => {
     try {
       if (controller.signal.aborted) return;
-      const next = await askAgent("advance", theme, state, say, controller.signal);
+      const next = await askAgent("advance", theme, asked, say, controller.signal);
       if (!controller.signal.aborted) show(next);
     } catch (error) {
       if (error.name === "AbortError") return;
