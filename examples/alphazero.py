@@ -4,7 +4,7 @@
     python examples/alphazero.py tuerme --option num_players=3 --folder runs/tuerme3
     python examples/alphazero.py kirche --resume
 
-Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
+Needs `pip install -e ".[train]"` (PyTorch, rich).
 
 Each iteration
 1. plays on in a batch of games, all seats by the best network so far; every action is chosen by a search,

@@ -4,7 +4,7 @@
     python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 2000000 --folder runs/tuerme3
     python examples/ppo_selfplay.py kirche --resume
 
-Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
+Needs `pip install -e ".[train]"` (PyTorch, rich).
 
 What to expect, with `--threads 1` on one core (docs/training.md has the table of three seeds, and curves): kirche with one house wins
 more than 99 % of its points against random and 70 to 75 % against greedy after 800,000 steps, in four to five minutes; tuerme and meeples

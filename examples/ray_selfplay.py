@@ -5,7 +5,7 @@
     python examples/ray_selfplay.py kirche --workers 2 --agent mcts:200            # learn from the library's own search
     python examples/ray_selfplay.py kirche --workers 8 --resume                    # go on, with more workers
 
-Needs `pip install "tabletop-envs[ray]"` (Ray, PyTorch, rich).
+Needs `pip install -e ".[ray]"` (Ray, PyTorch, rich).
 
 A run is a row of rounds, a round is `--units` units of work, a unit is `--games` games, played in step. What a unit gives is
 decided by its number and the network that it is played with, whoever plays it: so a unit whose worker has died, or has been

@@ -506,8 +506,6 @@ LEFT_OUT = {
     "envs.game.max_plies_option": "a declaration",
     "envs.game.rewards_of_illegal": "called with what has been checked",
     "envs.game.lane_seeds": "`num_lanes` is the caller's own",
-    "envs.game.parse_seed": "the check itself",
-    "envs.game.require_count": "the check itself",
     "envs.aec.TabletopEnv.put": "takes the engine's own states",
     "envs.opponents.Opponents": "made by environments that have checked",
     "envs.batch.RolloutCounts": "a result",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tabletop_envs import extras, registry
-from tabletop_envs.envs.checks import require
+from tabletop_envs.checks import require
 
 __all__ = [
     "CHECKPOINT",

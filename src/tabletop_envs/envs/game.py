@@ -40,8 +40,6 @@ __all__ = [
     "find_game",
     "lane_seeds",
     "max_plies_option",
-    "parse_seed",
-    "require_count",
     "rewards_of_illegal",
     "rewards_of_scores",
 ]
@@ -358,11 +356,6 @@ def rewards_of_illegal(offender: int, players: int) -> list[float]:
     return [-1.0 if player == offender else 1.0 / (players - 1) for player in range(players)]
 
 
-def parse_seed(seed: Any, name: str = "seed") -> int:
-    """A seed as a plain int (`checks.seed`)."""
-    return checks.seed(name, seed)
-
-
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list or array its own.
 
@@ -377,8 +370,3 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
     seeds += np.full(num_lanes, first, np.uint64)
     return seeds
-
-
-def require_count(name: str, value: Any, maximum: int) -> int:
-    """An integer from 1 to `maximum` (`checks.integer`)."""
-    return checks.integer(name, value, 1, maximum)
