@@ -43,7 +43,12 @@ from typing import TYPE_CHECKING, Any
 from gymnasium import spaces
 
 from tabletop_envs import registry
-from tabletop_envs.adapters.masks import LegalActions, MaskInObservation, MaskInObservations
+from tabletop_envs.adapters.masks import (
+    IllegalActionWarning,
+    LegalActions,
+    MaskInObservation,
+    MaskInObservations,
+)
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.gym import TabletopGymEnv
 from tabletop_envs.envs.vector import TabletopVectorEnv
@@ -67,6 +72,7 @@ if TYPE_CHECKING:
     Creator = Callable[[Mapping[str, Any]], Any]
 
 OBSERVATION_KEY, MASK_KEY = "observations", "action_mask"
+ADVICE = "Use masked_module(), or another module that heeds the mask."
 
 
 def env_creator(game: str, **options: Any) -> Creator:
@@ -90,9 +96,11 @@ def env_creator(game: str, **options: Any) -> Creator:
         given = {**options, **env_config}
         num_envs = given.pop("num_envs", None)
         if num_envs is None:
-            return MaskInObservation(TabletopGymEnv(name, **given), OBSERVATION_KEY, MASK_KEY)
+            return MaskInObservation(
+                TabletopGymEnv(name, **given), OBSERVATION_KEY, MASK_KEY, ADVICE
+            )
         vector = TabletopVectorEnv(name, num_envs, **given)
-        return MaskInObservations(vector, OBSERVATION_KEY, MASK_KEY)
+        return MaskInObservations(vector, OBSERVATION_KEY, MASK_KEY, ADVICE)
 
     return create
 
@@ -190,6 +198,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
         self.action_spaces = self.env.action_spaces
         # RLlib tries an environment out, and explores at random, by sampling without a mask.
         self._legal_actions = LegalActions(self.env.num_actions, self.env.action_mask)
+        self._warn = IllegalActionWarning(ADVICE)
 
     def get_action_space(self, agent_id: str) -> spaces.Space[Any]:
         """An agent's action space; its samples are legal for the agent in turn (`LegalActions`)."""
@@ -201,7 +210,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a new game: observation and info of the agent in turn. A seed is as in `TabletopEnv.reset`."""
         self.env.reset(seed=seed)
-        return self._show([self.env.agent_selection])
+        return self._show([self.env.agent_selection], None)
 
     def step(
         self, action_dict: Mapping[str, Any]
@@ -210,7 +219,8 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
 
         Returns:
             Observations, rewards, terminated, truncated and infos of the agent in turn now, or of all agents at the game's
-            end; terminated and truncated also of `"__all__"`.
+            end; terminated and truncated also of `"__all__"`. Infos are those of the AEC environment and `illegal_action`:
+            whether the agent has lost by one.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`.
@@ -221,26 +231,34 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
             raise ValueError(
                 f"actions are given for {list(action_dict)}, but {env.agent_selection} alone is in turn"
             )
-        env.step(action_dict.get(env.agent_selection))
+        actor, action = env.agent_selection, action_dict.get(env.agent_selection)
+        env.step(action)
         agent = env.agent_selection
-        if not (env.terminations[agent] or env.truncations[agent]):
+        if not env.terminations[agent]:
             running = {agent: False, "__all__": False}
-            observations, infos = self._show([agent])
+            observations, infos = self._show([agent], None)
             return observations, {agent: 0.0}, running, dict(running), infos
-        observations, infos = self._show(self.possible_agents)
+        illegal = not self._mask[action]
+        self._warn(illegal)
+        observations, infos = self._show(self.possible_agents, actor if illegal else None)
         return (
             observations,
             dict(env.rewards),
-            {**env.terminations, "__all__": env.terminations[agent]},
-            {**env.truncations, "__all__": env.truncations[agent]},
+            {**env.terminations, "__all__": True},
+            {**env.truncations, "__all__": False},
             infos,
         )
 
-    def _show(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-        return (
-            {agent: self.env.observe(agent) for agent in agents},
-            {agent: self.env.infos[agent] for agent in agents},
-        )
+    def _show(
+        self, agents: list[str], offender: str | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        observations = {agent: self.env.observe(agent) for agent in agents}
+        self._mask = observations[agents[0]][MASK_KEY]
+        infos = {
+            agent: {**self.env.infos[agent], "illegal_action": agent == offender}
+            for agent in agents
+        }
+        return observations, infos
 
     def render(self) -> Any:
         """The position, as `TabletopEnv.render` gives it."""
