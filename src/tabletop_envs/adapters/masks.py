@@ -73,11 +73,11 @@ class VectorLegalActions(spaces.MultiDiscrete):
 
     Args:
         num_actions: n, of each environment.
-        action_masks: Gives the present masks `int8 (N, n)`.
+        action_masks: Gives the present masks `bool (N, n)`.
     """
 
     def __init__(
-        self, num_envs: int, num_actions: int, action_masks: Callable[[], npt.NDArray[np.int8]]
+        self, num_envs: int, num_actions: int, action_masks: Callable[[], npt.NDArray[np.bool_]]
     ) -> None:
         super().__init__(np.full(num_envs, num_actions))
         self._action_masks = action_masks
@@ -85,7 +85,7 @@ class VectorLegalActions(spaces.MultiDiscrete):
     def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[np.int64]:
         """A legal action for each environment, uniformly; with `mask` or `probability` as `MultiDiscrete.sample`."""
         if mask is None and probability is None:
-            mask = tuple(self._action_masks())
+            mask = tuple(self._action_masks().astype(np.int8))
         return super().sample(mask=mask, probability=probability)
 
     def __reduce__(self) -> Any:

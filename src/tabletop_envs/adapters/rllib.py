@@ -14,11 +14,15 @@ The shortest complete script; `num_env_runners=0, num_learners=0` keeps everythi
             gym_env_vectorize_mode="vector_entry_point",  # all 32 in one batch
         )
         .learners(num_learners=0)
-        .rl_module(rl_module_spec=rllib.masked_module())
+        .training(train_batch_size_per_learner=1024, minibatch_size=256, num_epochs=3, lr=1e-3)
+        .rl_module(rl_module_spec=rllib.masked_module(fcnet_hiddens=[64, 64]))
     )
     algorithm = config.build_algo()
     for _ in range(10):
         print(algorithm.train()["env_runners"].get("episode_return_mean"))
+
+An iteration takes about a second. RLlib's own settings for PPO (batches of 4,000 steps in 30 epochs of minibatches of 128,
+two layers of 256) take minutes for each on one core.
 
 All players learning, here by one shared policy (`vector_entry_point` is for one learner only)::
 
@@ -27,12 +31,16 @@ All players learning, here by one shared policy (`vector_entry_point` is for one
         .environment(rllib.register("kirche-v0", multi_agent=True, num_houses=1))
         .env_runners(num_env_runners=0, num_envs_per_env_runner=4)
         .learners(num_learners=0)
+        .training(train_batch_size_per_learner=1024, minibatch_size=256, num_epochs=3, lr=1e-3)
         .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, *_, **__: "shared")
-        .rl_module(rl_module_spec=rllib.masked_module("shared"))
+        .rl_module(rl_module_spec=rllib.masked_module("shared", fcnet_hiddens=[64, 64]))
     )
 
-Observations are `{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's masking module takes them. RLlib keeps seeds
-(`config.debugging(seed=…)`), the number of environments and their autoreset in its own hands.
+A policy for each player (`policies=set(agents)`, `policy_mapping_fn=lambda agent, *_, **__: agent`) works alike. Observations are
+`{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's masking module takes them. RLlib keeps seeds
+(`config.debugging(seed=…)`, from which it makes those of its environments), the number of environments and their autoreset in its
+own hands. Every end of a game is a termination, one by `max_plies`, too. With `vector_entry_point` and with all players learning
+random actions are legal; in RLlib's other vector modes (`gym_env_vectorize_mode="sync"`) `sample(random_actions=True)` knows no mask.
 """
 
 from __future__ import annotations
