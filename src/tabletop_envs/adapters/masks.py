@@ -22,6 +22,9 @@ __all__ = [
 ]
 
 
+ADVICE = "Choose by the mask."
+
+
 class IllegalActionWarning:
     """Warns once that an illegal action has lost a game: a policy without masks loses nearly all games so.
 
@@ -29,7 +32,7 @@ class IllegalActionWarning:
         advice: What to do about it in this stack.
     """
 
-    def __init__(self, advice: str) -> None:
+    def __init__(self, advice: str = ADVICE) -> None:
         self._message = (
             "an illegal action has lost a game, as infos say by `illegal_action`: "
             f"a policy that ignores masks loses nearly all games so. {advice}"
@@ -107,7 +110,7 @@ class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     `info` keeps the other keys. `advice`: what to do about illegal actions (`IllegalActionWarning`).
     """
 
-    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str) -> None:
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
         super().__init__(env)
         self.keys = (observation_key, mask_key)
         self._warn = IllegalActionWarning(advice)
@@ -137,7 +140,7 @@ class MaskInObservations(gymnasium.vector.VectorWrapper):
     `advice`: what to do about illegal actions (`IllegalActionWarning`).
     """
 
-    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str) -> None:
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
         super().__init__(env)
         self.keys = (observation_key, mask_key)
         self._warn = IllegalActionWarning(advice)

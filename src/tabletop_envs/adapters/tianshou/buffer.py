@@ -81,7 +81,7 @@ class SelfPlayReplayBuffer(VectorReplayBuffer):
             act=self._kept[parts].act,
             rew=self._rewards[lanes[places], of],
         )
-        found = [np.zeros(lanes.size, np.int64) for _ in range(4)]
+        found: list[Any] = [np.zeros(lanes.size, np.int64) for _ in range(4)]
         found[1] = np.zeros((lanes.size, players))
         if parts.size:
             own = of == actors[places]
