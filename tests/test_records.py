@@ -136,7 +136,7 @@ def changed(record: GameRecord, **changes: Any) -> dict[str, Any]:
         ({"game": ...}, "lacks 'game'"),
         ({"actions": ...}, "lacks 'actions'"),
         ({"colour": "red"}, "'colour', which is none of game, options"),
-        ({"options": {"houses": 3}}, "kirche has no option 'houses'"),
+        ({"options": {"houses": 3}}, "kirche got an unexpected keyword argument 'houses'"),
         ({"options": {"num_houses": 8}}, "option num_houses=8 is impossible"),
         ({"options": {"num_houses": True}}, "option num_houses=True is impossible"),
         ({"options": [1]}, "options is"),

@@ -123,6 +123,8 @@ class Game(ABC):
     parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
+    # The least and the greatest value of those of the state's own fields by which compiled code indexes, options apart.
+    index_ranges: ClassVar[Mapping[str, tuple[int, int]]] = {}
     # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
     has_chance: ClassVar[bool] = False
 
@@ -140,9 +142,10 @@ class Game(ABC):
         known = {option.name: option for option in self.options}
         unknown = [name for name in given if name not in known]
         if unknown:
+            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
             raise TypeError(
-                f"{self.name} has no option {unknown[0]!r} (={given[unknown[0]]!r}): "
-                f"its options are {', '.join(known)}"
+                f"{self.name} got an unexpected keyword argument {unknown[0]!r}"
+                f"={given[unknown[0]]!r}: its options are {', '.join(known)}"
             )
         return {
             name: option.parse(given.get(name, option.default)) for name, option in known.items()
