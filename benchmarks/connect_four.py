@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register, state_dtype
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register, state_dtype
 from tabletop_envs.kernels.bits import ZERO, board, write_bytes
 
 ROWS, COLUMNS = 6, 7
@@ -97,7 +97,7 @@ def step(state: Any, action: int) -> None:
     won, ply = has_line(stones), state.ply + 1
     state.scores[player] = won
     state.status = (
-        TERMINATED if won or ply == SQUARES else TRUNCATED if ply >= state.max_plies else RUNNING
+        TERMINATED if won or ply == SQUARES else BY_LIMIT if ply >= state.max_plies else RUNNING
     )
     state.ply = ply
     state.to_move = 1 - player

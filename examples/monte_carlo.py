@@ -24,7 +24,7 @@ def legal_actions(env: TabletopEnv) -> np.ndarray:
 
 def play_out(env: TabletopEnv, rng: np.random.Generator) -> dict[str, float]:
     """Random actions to the end of the game; everybody's rewards."""
-    while not (env.terminations["player_0"] or env.truncations["player_0"]):
+    while not env.terminations["player_0"]:
         env.step(rng.choice(legal_actions(env)))
     return env.rewards
 
@@ -47,7 +47,7 @@ def play(name: str, playouts: int, seed: int) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     env = importlib.import_module(f"tabletop_envs.{registry.module_name(name)}").env()
     env.reset(seed=seed)
-    while not (env.terminations["player_0"] or env.truncations["player_0"]):
+    while not env.terminations["player_0"]:
         if env.agent_selection == "player_0":
             env.step(search(env, playouts, rng))
         else:

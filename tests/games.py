@@ -77,7 +77,7 @@ def legal_actions(env: TabletopEnv) -> list[int]:
 
 def over(env: TabletopEnv) -> bool:
     """Whether the game has ended."""
-    return any(env.terminations.values()) or any(env.truncations.values())
+    return any(env.terminations.values())
 
 
 def play(env: TabletopEnv, choices: Any, steps: int = 10**9) -> None:

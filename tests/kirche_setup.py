@@ -27,9 +27,9 @@ RIDGES = {"-": "h", "|": "v"}
 # Three pieces that neither win nor stand in the way, for the player who does not matter.
 ELSEWHERE = "S0- N6- H48-"
 
-LIGHT_WINS = {"scores": [1, 0], "rewards": [1, -1], "truncated": False}
-DARK_WINS = {"scores": [0, 1], "rewards": [-1, 1], "truncated": False}
-DRAW = {"scores": [0, 0], "rewards": [0, 0], "truncated": True}
+LIGHT_WINS = {"scores": [1, 0], "rewards": [1, -1], "by_limit": False}
+DARK_WINS = {"scores": [0, 1], "rewards": [-1, 1], "by_limit": False}
+DRAW = {"scores": [0, 0], "rewards": [0, 0], "by_limit": True}
 
 
 def piece(text: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def assert_ended(game: Game, outcome: dict[str, Any]) -> None:
     """Assert that the game is over and how."""
     snapshot = game.snapshot()
     assert snapshot["outcome"] == outcome
-    assert snapshot["to_move"] is None
+    assert snapshot["to_move"] in (0, 1)
     assert game.scores() == outcome["scores"]
     assert game.legal_actions() == []
 

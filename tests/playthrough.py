@@ -35,7 +35,9 @@ def write(name: str, options: dict[str, Any], seed: int) -> str:
         )
         env.step(action)
     lines += ["", *str(env.render()).splitlines(), ""]
-    lines.append(f"rewards {list(env.rewards.values())} truncated {env.truncations['player_0']}")
+    lines.append(
+        f"rewards {list(env.rewards.values())} by_limit {env.snapshot()['outcome']['by_limit']}"
+    )
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

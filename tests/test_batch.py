@@ -26,7 +26,7 @@ ARRAYS = (
     "current_player",
     "rewards",
     "terminated",
-    "truncated",
+    "by_limit",
     "scores",
     "episode_length",
 )
@@ -57,8 +57,8 @@ def test_arrays_have_the_promised_shapes_and_types(name):
     assert batch.current_player.shape == (5,)
     assert batch.rewards.shape == (5, batch.num_players)
     assert batch.rewards.dtype == np.float32
-    assert batch.terminated.shape == batch.truncated.shape == (5,)
-    assert batch.terminated.dtype == batch.truncated.dtype == np.bool_
+    assert batch.terminated.shape == batch.by_limit.shape == (5,)
+    assert batch.terminated.dtype == batch.by_limit.dtype == np.bool_
     assert batch.scores.shape == (5, batch.num_players)
     assert batch.episode_length.shape == (5,)
     held = [getattr(batch, array) for array in ARRAYS]
@@ -90,7 +90,9 @@ def test_a_lane_equals_the_environment_action_for_action(name, options):
         for lane, env in enumerate(envs):
             players = env.possible_agents
             assert batch.terminated[lane] == env.terminations["player_0"]
-            assert batch.truncated[lane] == env.truncations["player_0"]
+            assert not env.truncations["player_0"]
+            if over(env):
+                assert batch.by_limit[lane] == env.snapshot()["outcome"]["by_limit"]
             assert batch.rewards[lane].tolist() == [
                 np.float32(env.rewards[player]) for player in players
             ]
@@ -124,23 +126,23 @@ def test_rollout_is_step_with_sample_actions(name, options):
     steps, lanes = 520, 33
     stepped, rolled = (make(name, lanes, seed=22, **options) for _ in range(2))
     threaded = make(name, 20 * lanes, seed=22, num_threads=2, **options)
-    games = truncated = plies = longest = 0
+    games = by_limit = plies = longest = 0
     rewards = np.zeros(stepped.num_players)
     scores = np.zeros(stepped.num_players, int)
     for _ in range(steps):
         stepped.step(stepped.sample_actions())
-        ended = stepped.terminated | stepped.truncated
+        ended = stepped.terminated
         games += ended.sum()
-        truncated += stepped.truncated.sum()
+        by_limit += stepped.by_limit.sum()
         plies += stepped.episode_length[ended].sum()
         longest = max(longest, *stepped.episode_length[ended], 0)
         rewards += stepped.rewards.sum(axis=0)
         scores += stepped.scores[ended].sum(axis=0)
     counts = rolled.rollout(steps // 2) + rolled.rollout(steps - steps // 2)
     assert counts.actions == steps * lanes
-    assert (counts.games, counts.truncated, counts.plies, counts.longest) == (
+    assert (counts.games, counts.by_limit, counts.plies, counts.longest) == (
         games,
-        truncated,
+        by_limit,
         plies,
         longest,
     )
@@ -163,9 +165,9 @@ def test_after_a_rollout_the_arrays_show_the_running_games(name):
     batch = make(name, 8, seed=22, max_plies=20)
     for _ in range(20):
         batch.step(batch.sample_actions())
-    assert batch.truncated.all()
+    assert batch.by_limit.all()
     batch.rollout(23)
-    assert not batch.truncated.any()
+    assert not batch.by_limit.any()
     assert not batch.terminated.any()
     assert not batch.rewards.any()
     assert batch.episode_length.tolist() == [3] * 8

@@ -50,7 +50,7 @@ def test_counts_are_those_of_one_rollout_of_the_batch_engine(game: str) -> None:
     assert expected.games > 0
     assert entry["game"] == game
     assert (entry["steps"], entry["actions"]) == (201, 201 * 130)
-    assert (entry["games"], entry["truncated"]) == (expected.games, expected.truncated)
+    assert (entry["games"], entry["by_limit"]) == (expected.games, expected.by_limit)
     assert entry["longest"] == expected.longest
     assert entry["mean_length"] == pytest.approx(expected.plies / expected.games)
     players = entry["players"]
@@ -232,7 +232,7 @@ def test_table_has_a_line_for_each_player() -> None:
     counts = RolloutCounts(
         actions=3_000_000,
         games=2000,
-        truncated=500,
+        by_limit=500,
         plies=100_000,
         longest=1234,
         shared=((1000, 0, 100), (500, 0, 100), (400, 0, 100)),
@@ -251,7 +251,7 @@ def test_table_has_a_line_for_each_player() -> None:
 def test_nothing_is_claimed_of_games_that_have_not_ended() -> None:
     entry = run_json("selfplay", "kirche", "--steps", "3", *SMALL)["games"][0]
     assert entry["games"] == 0
-    assert entry["mean_length"] is entry["longest"] is entry["truncated_share"] is None
+    assert entry["mean_length"] is entry["longest"] is entry["by_limit_share"] is None
     assert {player["mean_reward"] for player in entry["players"]} == {None}
     assert {player["win_share"] for player in entry["players"]} == {None}
     counts = RolloutCounts(24, 0, 0, 0, 0, ((0, 0), (0, 0)), (0, 0))

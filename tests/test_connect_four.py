@@ -132,11 +132,11 @@ def test_a_full_column_is_illegal() -> None:
         batch.step([3])
 
 
-def test_max_plies_truncates() -> None:
+def test_max_plies_ends_the_game() -> None:
     batch = make_batch(1, max_plies=3)
     for column in (0, 1, 2):
         batch.step([column])
-    assert batch.truncated[0]
+    assert batch.by_limit[0]
     assert not batch.terminated[0]
     assert batch.rewards[0].tolist() == [0, 0]
 

@@ -237,7 +237,7 @@ def test_impossible_common_entries_are_refused(name):
         (["to_move"], 7, "to_move"),
         (["to_move"], None, "to_move"),
         (["to_move"], -1, "to_move"),
-        (["outcome"], "won", "to_move"),
+        (["outcome"], "won", "outcome"),
         (["outcome"], ..., "lacks 'outcome'"),
         (["comment"], "x", "comment"),
     ):
@@ -254,14 +254,14 @@ def test_a_finished_game_that_is_not_is_refused(name):
     running = env.snapshot()
     scores = [env.infos[agent]["score"] for agent in env.possible_agents]
     for outcome, words in (
-        ({"scores": scores, "rewards": [0.0, 0.0], "truncated": False}, "goes on"),
-        ({"scores": [99, 0], "rewards": [1.0, -1.0], "truncated": False}, "scores"),
-        ({"scores": scores, "rewards": [1.0, -1.0], "truncated": True}, "truncated"),
-        ({"scores": scores, "rewards": [0.5, 0.5], "truncated": False}, "goes on"),
-        ({"scores": scores, "truncated": False}, "outcome"),
+        ({"scores": scores, "rewards": [0.0, 0.0], "by_limit": False}, "goes on"),
+        ({"scores": [99, 0], "rewards": [1.0, -1.0], "by_limit": False}, "scores"),
+        ({"scores": scores, "rewards": [1.0, -1.0], "by_limit": True}, "by_limit"),
+        ({"scores": scores, "rewards": [0.5, 0.5], "by_limit": False}, "goes on"),
+        ({"scores": scores, "by_limit": False}, "outcome"),
         ("over", "outcome"),
     ):
-        assert_refused(env, {**running, "to_move": None, "outcome": outcome}, words)
+        assert_refused(env, {**running, "outcome": outcome}, words)
 
 
 @each_game
@@ -270,11 +270,11 @@ def test_a_running_game_that_is_over_is_refused(name):
     env.reset(seed=17)
     play(env, lambda n: n // 2)
     ended = env.snapshot()
-    assert ended["outcome"]["truncated"] is True
-    assert_refused(env, {**ended, "outcome": None, "to_move": 0}, "over")
+    assert ended["outcome"]["by_limit"] is True
+    assert_refused(env, {**ended, "outcome": None}, "over")
     wrong = spoil(ended, ["outcome", "rewards"], [0.25, -0.25])
     assert_refused(env, wrong, "rewards")
-    assert_refused(env, {**ended, "to_move": 1}, "to_move")
+    assert_refused(env, {**ended, "to_move": None}, "to_move")
 
 
 @each_game

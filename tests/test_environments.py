@@ -132,7 +132,7 @@ def test_rewards_come_once_at_the_end_and_sum_to_zero(name, options):
     ended = [env.terminations, env.truncations]
     assert all(len(set(flags.values())) == 1 for flags in ended)
     assert all(type(flag) is bool for flags in ended for flag in flags.values())
-    assert env.terminations["player_0"] != env.truncations["player_0"]
+    assert env.terminations["player_0"] and not env.truncations["player_0"]
     with pytest.raises(ValueError, match="only valid action is None"):
         env.step(0)
     for _ in range(env.num_agents):
@@ -211,7 +211,7 @@ def test_illegal_actions_lose(name, options):
     assert all(env.terminations.values())
     assert not any(env.truncations.values())
     snapshot = env.snapshot()
-    assert snapshot["to_move"] is None
+    assert env.possible_agents[snapshot["to_move"]] == offender
     assert snapshot["outcome"]["rewards"] == list(env.rewards.values())
     assert all(env.observe(agent)["action_mask"].all() for agent in env.possible_agents)
     for agent in env.possible_agents:

@@ -99,6 +99,8 @@ def test_the_learner_sees_what_the_aec_environment_shows(name, options, seat):
         assert np.array_equal(info["action_mask"], shown["action_mask"])
         assert {key: info[key] for key in ("score", "ply")} == aec.infos[agent]
         assert info["seat"] == seat
+        assert info["by_limit"] is bool(terminated and aec.snapshot()["outcome"]["by_limit"])
+        assert info["illegal_action"] is False
         assert all(type(info[key]) is int for key in ("score", "ply", "seat"))
         assert (reward, terminated, truncated) == (
             aec.rewards[agent],
@@ -224,6 +226,7 @@ def test_an_illegal_action_loses(name):
     _, info = env.reset(seed=2)
     observation, reward, terminated, truncated, info = env.step(illegal_action(info))
     assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert (info["illegal_action"], info["by_limit"]) == (True, False)
     assert info["action_mask"].all()
     assert env.action_masks().all()
     assert env.observation_space.contains(observation)

@@ -146,8 +146,8 @@ def test_a_town_that_is_complete_already_wins_nothing_for_its_owner():
 
 def test_a_win_that_is_none_is_refused(moving):
     running = moving.snapshot()
-    won = {"scores": [1, 0], "rewards": [1.0, -1.0], "truncated": False}
-    assert_refused(moving, {**running, "to_move": None, "outcome": won}, "scores")
+    won = {"scores": [1, 0], "rewards": [1.0, -1.0], "by_limit": False}
+    assert_refused(moving, {**running, "to_move": 1, "outcome": won}, "scores")
 
 
 def rebuild(parts):
@@ -163,7 +163,8 @@ def rebuild(parts):
     to_move = parts["to_move"]
     return {
         "ply": int(parts["ply"] @ [1, 128, 128**2]),
-        "to_move": (seat + int(to_move.argmax())) % 2 if to_move.any() else None,
+        # Nobody acts once the game is over.
+        **({"to_move": (seat + int(to_move.argmax())) % 2} if to_move.any() else {}),
         "phase": ("churches", "houses", "moves")[int(parts["phase"].argmax())],
         "pastor": int(parts["pastor"].argmax()),
         "pieces": pieces,

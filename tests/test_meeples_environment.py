@@ -163,7 +163,7 @@ def test_random_games_are_as_long_as_they_should_be(num_players, expected):
     batch = tabletop_envs.make_batch("meeples-v0", 64, seed=1, num_players=num_players)
     counts = batch.rollout(3000)
     assert counts.games > 500
-    assert counts.truncated <= counts.games / 100
+    assert counts.by_limit <= counts.games / 100
     assert abs(counts.mean_length - expected) < 15
 
 

@@ -271,6 +271,6 @@ def test_the_drawing_says_who_has_passed_and_how_a_game_ended():
     assert drawing.text(ended).splitlines()[-1] == f"{start}, scores {scores}"
     env = reach(lambda s: s["outcome"] is not None, max_plies=5)
     assert drawing.text(env.snapshot()).splitlines()[-1] == (
-        "round 0, ply 5, over (truncated), scores 0 : 0"
+        "round 0, ply 5, over (by max_plies), scores 0 : 0"
     )
     assert "dice in the pool: none" in drawing.text(env.snapshot())

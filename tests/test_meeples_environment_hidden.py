@@ -120,6 +120,8 @@ def rebuild(parts):
 def visible(env, player, mover):
     """What a player may know of a position; `mover` is in turn, or was when the game ended."""
     shown = env.snapshot()
+    if shown["outcome"] is not None:
+        shown["to_move"] = None  # The observation says that nobody acts any more.
     for key in ("game", "outcome", "rng"):
         del shown[key]
     del shown["options"]["max_plies"]
@@ -166,14 +168,14 @@ def test_the_visible_snapshot_can_be_rebuilt_from_every_observation(options):
 
 
 @each_closed_table
-def test_a_game_truncated_while_a_stone_is_laid_hides_it_still(num_players):
+def test_a_game_ended_by_max_plies_while_a_stone_is_laid_hides_it_still(num_players):
     """Here nobody is in turn any more, but who was knows the chosen stone: also after a restore."""
     for max_plies in (1, 2, 4, 5, 8, 7 * num_players + 4, 7 * num_players + 5):
         for env in positions(3, num_players=num_players, max_plies=max_plies):
             if not over(env):
                 mover = env.possible_agents.index(env.agent_selection)
         ended = env.snapshot()
-        assert ended["outcome"]["truncated"]
+        assert ended["outcome"]["by_limit"]
         assert ended["chosen"]["stone"] is not None
         assert_rebuilt(env, mover)
         assert np.array_equal(

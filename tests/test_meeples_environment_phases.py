@@ -269,15 +269,15 @@ def test_a_game_that_goes_on_with_an_empty_supply_is_refused():
 def test_a_running_game_that_is_over_is_refused():
     env = reach(lambda s: s["outcome"] is not None and s["outcome"]["rewards"] == [1.0, -1.0])
     good = env.snapshot()
-    assert not good["outcome"]["truncated"]
+    assert not good["outcome"]["by_limit"]
     assert_all_refused(
         env,
-        (["outcome"], None, "to_move is None"),
+        (["outcome"], None, "over"),
         (["outcome", "scores", 0], good["outcome"]["scores"][0] + 1, "scores"),
         (["outcome", "rewards"], [0.0, 0.0], "goes on"),
         (["outcome", "rewards"], [0.5, -0.5], "goes on"),
-        (["outcome", "truncated"], True, "truncated"),
-        (["to_move"], 0, "to_move is 0, but the game is over"),
+        (["outcome", "by_limit"], True, "by_limit"),
+        (["to_move"], 1, "to_move is 1, but the game is over"),
         (["moved"], True, "the game is over by M27, so phase is 'meeples' and moved False"),
         (["phase"], "clone", "phase 'clone'"),
     )
@@ -287,16 +287,16 @@ def test_a_finished_game_that_goes_on_is_refused():
     env = small_position()
     scores = [info["score"] for info in env.infos.values()]
 
-    def ended(snapshot, rewards, truncated=False):
-        outcome = {"scores": scores, "rewards": rewards, "truncated": truncated}
-        return of(snapshot, to_move=None, outcome=outcome)
+    def ended(snapshot, rewards, by_limit=False):
+        outcome = {"scores": scores, "rewards": rewards, "by_limit": by_limit}
+        return of(snapshot, to_move=rewards.index(min(rewards)), outcome=outcome)
 
     good = env.snapshot()
     # Either player may have lost by an illegal action.
     for rewards in ([-1.0, 1.0], [1.0, -1.0]):
         assert restored(ended(good, rewards)).snapshot()["outcome"]["rewards"] == rewards
     assert_refused(env, ended(good, [0.0, 0.0]), "by the rules it goes on")
-    assert_refused(env, ended(good, [-1.0, 1.0], truncated=True), "truncated")
+    assert_refused(env, ended(good, [-1.0, 1.0], by_limit=True), "by_limit")
     assert_refused(env, ended(of(good, round=3), [-1.0, 1.0]), "size of the hand")
     # Here only the owner of the meeple on the source was in turn.
     clone = position("clone", SMALL, {at(14, 12): 0, at(12, 15): 1}, fired=[2], source=at(14, 12))

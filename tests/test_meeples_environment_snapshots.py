@@ -58,7 +58,7 @@ def test_every_position_of_random_games_is_restored_as_it_was(options):
 
 
 @each_number_of_players
-def test_every_truncated_game_is_restored_as_it_was(num_players):
+def test_every_game_ended_by_max_plies_is_restored_as_it_was(num_players):
     twin = raw_env("meeples", num_players=num_players)
     for max_plies in range(1, 200):
         env = raw_env("meeples", num_players=num_players, max_plies=max_plies)
@@ -66,7 +66,7 @@ def test_every_truncated_game_is_restored_as_it_was(num_players):
         play(env, random.Random(max_plies).randrange)
         twin.restore(env.snapshot())
         assert twin.snapshot() == env.snapshot()
-        assert (twin.rewards, twin.truncations) == (env.rewards, env.truncations)
+        assert (twin.rewards, twin.terminations) == (env.rewards, env.terminations)
         for agent in env.possible_agents:
             one, other = (e.observe(agent)["observation"] for e in (env, twin))
             assert one.tobytes() == other.tobytes()

@@ -39,8 +39,8 @@ def test_m27_the_game_ends_when_a_player_has_put_out_all_meeples(meeples: Starte
     standing = dict.fromkeys(TEN_FIELDS, 0) | {at(11, 18): 1}
     game = meeples.position(last_turn(standing))
     snapshot = play(game, END_TURN)
-    assert snapshot["outcome"] == {"scores": [44, 2], "rewards": [1, -1], "truncated": False}
-    assert snapshot["to_move"] is None
+    assert snapshot["outcome"] == {"scores": [44, 2], "rewards": [1, -1], "by_limit": False}
+    assert snapshot["to_move"] == 0
     assert game.legal_actions() == []
 
 
@@ -73,7 +73,7 @@ def test_m27_the_game_ends_when_every_field_but_the_0s_is_occupied(meeples: Star
     standing = {at(12, 11): 0, at(12, 13): 1, at(12, 15): 0, at(12, 17): 1, at(12, 19): 0}
     game = meeples.position(position("meeples", stones, standing, to_move=1))
     snapshot = play(game, END_TURN)
-    assert snapshot["outcome"] == {"scores": [9, 6], "rewards": [1, -1], "truncated": False}
+    assert snapshot["outcome"] == {"scores": [9, 6], "rewards": [1, -1], "by_limit": False}
 
 
 def test_m27_the_game_goes_on_while_there_is_a_field(meeples: Starter) -> None:
@@ -113,7 +113,7 @@ def test_m27_a_block_does_not_take_a_field_away(meeples: Starter) -> None:
 def test_m27_the_game_ends_after_three_rounds_without_a_new_meeple(meeples: Starter) -> None:
     game = meeples.position(last_turn(FAR_APART, round=15, stale_rounds=2))
     snapshot = play(game, END_TURN)
-    assert snapshot["outcome"] == {"scores": [6, 2], "rewards": [1, -1], "truncated": False}
+    assert snapshot["outcome"] == {"scores": [6, 2], "rewards": [1, -1], "by_limit": False}
     assert snapshot["stale_rounds"] == 3
 
 
@@ -187,7 +187,7 @@ def test_m28_a_tie_is_worth_nothing(meeples: Starter) -> None:
     assert play(game, END_TURN)["outcome"] == {
         "scores": [6, 6],
         "rewards": [0, 0],
-        "truncated": False,
+        "by_limit": False,
     }
 
 
@@ -216,7 +216,7 @@ def test_m28_the_top_scorers_share_the_gain(
 # M29: the limit
 
 
-def test_m29_the_game_is_truncated_after_max_plies_actions(meeples: Starter) -> None:
+def test_m29_the_game_ends_after_max_plies_actions(meeples: Starter) -> None:
     stones = across(12, 8, "12 34 56 66 11 22")
     snapshot = position(
         "meeples", stones, {at(12, 9): 0, at(12, 18): 1}, {at(12, 12): 0}, max_plies=40, ply=38
@@ -225,8 +225,8 @@ def test_m29_the_game_is_truncated_after_max_plies_actions(meeples: Starter) -> 
     assert play(game, at(12, 12))["outcome"] is None
     after = play(game, END_TURN)
     assert after["ply"] == 40
-    assert after["outcome"] == {"scores": [7, 2], "rewards": [1, -1], "truncated": True}
-    assert after["to_move"] is None
+    assert after["outcome"] == {"scores": [7, 2], "rewards": [1, -1], "by_limit": True}
+    assert after["to_move"] == 1
     assert game.legal_actions() == []
 
 
@@ -235,11 +235,11 @@ def test_m29_every_small_decision_counts(meeples: Starter) -> None:
     first = game.legal_actions()[0]
     assert play(game, first)["outcome"] is None
     snapshot = play(game, at(12, 11))
-    assert snapshot["outcome"] == {"scores": [0, 0], "rewards": [0, 0], "truncated": True}
+    assert snapshot["outcome"] == {"scores": [0, 0], "rewards": [0, 0], "by_limit": True}
 
 
-def test_m29_not_truncated_where_that_very_action_ends_the_game(meeples: Starter) -> None:
+def test_m29_not_by_the_limit_where_that_very_action_ends_the_game(meeples: Starter) -> None:
     game = meeples.position(last_turn(FAR_APART, round=15, stale_rounds=2, max_plies=200, ply=199))
     snapshot = play(game, END_TURN)
     assert snapshot["ply"] == 200
-    assert snapshot["outcome"]["truncated"] is False
+    assert snapshot["outcome"]["by_limit"] is False

@@ -179,7 +179,7 @@ def test_a_result_that_the_game_does_not_have_is_named(name: str) -> None:
     for key, value in [
         ("scores", [99, 98]),
         ("rewards", [0.5, -0.5]),
-        ("truncated", not record.result["truncated"]),
+        ("by_limit", not record.result["by_limit"]),
     ]:
         document = changed(record, result={**record.result, key: value})
         with pytest.raises(ValueError, match=rf"result\['{key}'\] is"):

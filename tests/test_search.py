@@ -91,7 +91,7 @@ def test_more_simulations_are_stronger_than_random_play() -> None:
                 batch.game, batch.states, batch._legal, batch._samplers, everyone[turn], actions
             )
         batch.step(actions)
-        ended = (batch.terminated | batch.truncated) & ~over
+        ended = batch.terminated & ~over
         wins[ended] = batch.rewards[everyone, everyone % 2][ended]
         over |= ended
     assert wins.mean() > 0.5

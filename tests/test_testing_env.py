@@ -229,12 +229,12 @@ def step_that_moves_anyway(self: Any, action: Any) -> None:
         raise
 
 
-def step_that_terminates(self: Any, action: Any) -> None:
-    """`step` that calls a truncated game terminated."""
+def step_that_truncates(self: Any, action: Any) -> None:
+    """`step` that calls a game ended by max_plies truncated."""
     TabletopEnv.step(self, action)
-    if any(self.truncations.values()):
-        self.terminations = dict.fromkeys(self.terminations, True)
-        self.truncations = dict.fromkeys(self.truncations, False)
+    if self._over and self.snapshot()["outcome"]["by_limit"]:
+        self.terminations = dict.fromkeys(self.terminations, False)
+        self.truncations = dict.fromkeys(self.truncations, True)
 
 
 def restore_half(self: Any, snapshot: Any) -> None:
@@ -269,9 +269,9 @@ ENVIRONMENTS = {
         {"step": step_that_moves_anyway},
         "step, action_to_str: an illegal action raises ValueError in words and changes nothing",
     ),
-    "truncation that terminates": (
-        {"step": step_that_terminates},
-        "max_plies: after so many actions the game is truncated",
+    "a limit that truncates": (
+        {"step": step_that_truncates},
+        "max_plies: after this many actions the game terminates",
     ),
     "a state outside its space": (
         {"state": lambda self: np.full(84, 7, np.float32)},
@@ -366,7 +366,6 @@ def test_a_gymnasium_environment_that_fails_is_named(monkeypatch):
         "action_mask",
         "current_player",
         "terminated",
-        "truncated",
         "scores",
         "episode_length",
         "rewards",

@@ -209,15 +209,15 @@ BROKEN = {
         "step: to_move is a player",
     ),
     "step writes an unknown status": ("TERMINATED if won", "7 if won", "step: status is RUNNING"),
-    "step does not truncate": (
-        "TRUNCATED if ply >= state.max_plies else RUNNING",
+    "step ignores the limit": (
+        "BY_LIMIT if ply >= state.max_plies else RUNNING",
         "RUNNING",
         "step: after max_plies actions",
     ),
-    "step truncates too early": (
+    "step ends by the limit too early": (
         "ply >= state.max_plies",
         "ply >= 5",
-        "step: the game is truncated by max_plies alone",
+        "step: max_plies alone ends a game BY_LIMIT",
     ),
     "step changes an option": (
         STEP_END,
@@ -426,7 +426,7 @@ def test_what_differs_from_the_reference_is_named(name, value, promise):
         ("action_mask", "engine: action_mask of a batch"),
         ("current_player", "engine: current_player of a batch"),
         ("terminated", "engine: terminated of a batch"),
-        ("truncated", "engine: truncated of a batch"),
+        ("by_limit", "engine: by_limit of a batch"),
         ("scores", "engine: scores of a batch"),
         ("episode_length", "engine: episode_length of a batch"),
         ("rewards", "engine: rewards are zero"),

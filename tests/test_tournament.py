@@ -164,7 +164,7 @@ def test_tables_show_results_with_their_intervals() -> None:
     seats = [line.split() for line in draw(seats_table(table)).splitlines()]
     assert ["player_0", "4", "90.0%"] in [line[:3] for line in seats]
     assert ["player_1", "0", "10.0%"] in [line[:3] for line in seats]
-    assert "5 of 5 games, mean length 10.0, truncated: 0" in draw(seats_table(table))
+    assert "5 of 5 games, mean length 10.0, ended by max_plies: 0" in draw(seats_table(table))
 
 
 def lines_interval(standing: Any) -> list[str]:

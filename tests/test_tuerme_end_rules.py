@@ -39,7 +39,7 @@ def is_over(game: Game) -> bool:
     """Whether the game is over; everything that says so must agree."""
     snapshot = game.snapshot()
     over = snapshot["outcome"] is not None
-    assert (snapshot["to_move"] is None) == over
+    assert snapshot["to_move"] in range(snapshot["options"]["num_players"])
     assert (game.legal_actions() == []) == over
     return over
 
@@ -131,7 +131,7 @@ def test_t11_a_city_of_one_colour_ends_the_game(tuerme: Starter, city: int) -> N
     game.step(last_move)
     assert is_over(game)
     assert game.snapshot()["ending_city"] == city
-    assert outcome_of(game)["truncated"] is False
+    assert outcome_of(game)["by_limit"] is False
 
 
 @pytest.mark.parametrize("colours", [(1, 0, 0), (0, 2, 0), (0, 0, 3), (1, 1, 1)])
@@ -190,7 +190,7 @@ def test_t11_with_the_option_three_lots_of_a_city_do_not_end_the_game(tuerme: St
 def test_t12_bare_streets_end_the_game_with_no_city_doubled(tuerme: Starter) -> None:
     game = tuerme.position(position(stack(*LAST_STREET, 0, 0, 3), tower(0, 1, colour=1, height=2)))
     game.step(INTO_LAST_LOT)
-    assert outcome_of(game) == {"scores": [3, 2], "rewards": [1.0, -1.0], "truncated": False}
+    assert outcome_of(game) == {"scores": [3, 2], "rewards": [1.0, -1.0], "by_limit": False}
     assert game.snapshot()["ending_city"] is None
 
 
@@ -206,7 +206,7 @@ def test_t12_ends_when_no_street_stack_fits_a_vacant_lot(tuerme: Starter) -> Non
     game = tuerme.position(position(*symbol_0_but_one_lot()))
     game.step(INTO_LAST_LOT)
     # Colour 0 stands in the cities 0, 1 and 5, colour 1 in the cities 2 and 6.
-    assert outcome_of(game) == {"scores": [3, 2], "rewards": [1.0, -1.0], "truncated": False}
+    assert outcome_of(game) == {"scores": [3, 2], "rewards": [1.0, -1.0], "by_limit": False}
     assert game.snapshot()["ending_city"] is None
 
 
@@ -279,7 +279,7 @@ def test_t12_the_game_ends_when_all_players_pass_in_a_row(
         assert game.legal_actions() == [PASS]
         game.step(PASS)
     nothing = [0] * num_players
-    assert outcome_of(game) == {"scores": nothing, "rewards": nothing, "truncated": False}
+    assert outcome_of(game) == {"scores": nothing, "rewards": nothing, "by_limit": False}
     assert game.snapshot()["ending_city"] is None
 
 
@@ -346,16 +346,16 @@ def test_t13_a_neutral_ending_city_counts_for_nobody(tuerme: Starter) -> None:
     stacks = [*city_0_but_one((2, 2, 2), mover=2), tower(1, 1, colour=1, height=3), ANOTHER_STACK]
     game = tuerme.position(position(*stacks))
     game.step(INTO_LAST_LOT)
-    assert outcome_of(game) == {"scores": [0, 3], "rewards": [-1.0, 1.0], "truncated": False}
+    assert outcome_of(game) == {"scores": [0, 3], "rewards": [-1.0, 1.0], "by_limit": False}
 
 
-def test_t14_truncated_after_max_plies_and_scored_as_it_stands(tuerme: Starter) -> None:
+def test_t14_the_game_ends_after_max_plies_and_is_scored_as_it_stands(tuerme: Starter) -> None:
     stacks = [stack(3, 3, 0, 0), tower(0, 0, colour=1, height=4), tower(0, 1, colour=0, height=3)]
     game = tuerme.position(position(*stacks, max_plies=122))
     game.step(move((3, 3), (3, 4)))
     assert not is_over(game)
     game.step(game.legal_actions()[0])
-    assert outcome_of(game) == {"scores": [3, 4], "rewards": [-1.0, 1.0], "truncated": True}
+    assert outcome_of(game) == {"scores": [3, 4], "rewards": [-1.0, 1.0], "by_limit": True}
     assert game.snapshot()["ply"] == 122
     assert game.snapshot()["ending_city"] is None
 
@@ -366,7 +366,7 @@ def test_t14_plies_are_counted_from_the_deal(tuerme: Starter) -> None:
         assert not is_over(game)
         assert game.snapshot()["ply"] == ply
         game.step(game.legal_actions()[0])
-    assert outcome_of(game)["truncated"] is True
+    assert outcome_of(game)["by_limit"] is True
 
 
 def test_t14_the_default_is_500_plies(tuerme: Starter) -> None:
@@ -376,27 +376,27 @@ def test_t14_the_default_is_500_plies(tuerme: Starter) -> None:
 def test_t14_a_pass_counts_as_an_action(tuerme: Starter) -> None:
     game = tuerme.position(position(stack(3, 3, 1, 0), max_plies=121))
     game.step(PASS)
-    assert outcome_of(game)["truncated"] is True
+    assert outcome_of(game)["by_limit"] is True
 
 
-def test_t14_an_action_that_completes_a_city_is_no_truncation(tuerme: Starter) -> None:
+def test_t14_an_action_that_completes_a_city_is_no_end_by_the_limit(tuerme: Starter) -> None:
     stacks = [*city_0_but_one((0, 0, 0), mover=0), ANOTHER_STACK]
     game = tuerme.position(position(*stacks, max_plies=121))
     game.step(INTO_LAST_LOT)
-    assert outcome_of(game) == {"scores": [8, 0], "rewards": [1.0, -1.0], "truncated": False}
+    assert outcome_of(game) == {"scores": [8, 0], "rewards": [1.0, -1.0], "by_limit": False}
 
 
-def test_t14_an_action_that_bares_the_streets_is_no_truncation(tuerme: Starter) -> None:
+def test_t14_an_action_that_bares_the_streets_is_no_end_by_the_limit(tuerme: Starter) -> None:
     game = tuerme.position(position(stack(*LAST_STREET, 0, 0), max_plies=121))
     game.step(INTO_LAST_LOT)
-    assert outcome_of(game)["truncated"] is False
+    assert outcome_of(game)["by_limit"] is False
 
 
-def test_t14_the_last_of_all_passes_is_no_truncation(tuerme: Starter) -> None:
+def test_t14_the_last_of_all_passes_is_no_end_by_the_limit(tuerme: Starter) -> None:
     game = tuerme.position(blocked_deal(max_plies=2))
     game.step(PASS)
     game.step(PASS)
-    assert outcome_of(game)["truncated"] is False
+    assert outcome_of(game)["by_limit"] is False
 
 
 @pytest.mark.parametrize(

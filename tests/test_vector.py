@@ -106,7 +106,7 @@ def test_it_plays_what_sync_vector_env_plays(name, options, mode, opponents):
             observation, info = ours.reset(options={"reset_mask": over})
             their_observation, their_info = theirs.reset(options={"reset_mask": over})
             assert_same(observation, their_observation)
-            for key in ("action_mask", "score", "ply", "seat"):
+            for key in ("action_mask", "score", "ply", "seat", "by_limit", "illegal_action"):
                 # Ours is there for the other lanes, too.
                 assert np.array_equal(info[key][over], their_info[key][over])
                 assert info[f"_{key}"].all()

@@ -90,7 +90,7 @@ def test_a_person_cannot_play_for_an_agent() -> None:
 def test_a_finished_game_takes_only_undo_and_a_new_one(name: str) -> None:
     web = new_game(name, {"max_plies": 6})
     state = play_some(web, 20)
-    assert state["outcome"]["truncated"]
+    assert state["outcome"]["by_limit"]
     assert state["turn"] is None and not state["yours"] and state["legal"] == []
     assert len(state["log"]) == 6
     with pytest.raises(RefusedError, match="the game is over"):

@@ -34,7 +34,7 @@ from tabletop_envs.envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
-from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 __all__ = [
     "FORMAT",
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-_RESULT_KEYS = {"scores", "rewards", "truncated"}
+_RESULT_KEYS = {"scores", "rewards", "by_limit"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class GameRecord:
         seed: What the game was reset with, 0 … 2^64 − 1. Either this or `start` is given.
         start: The snapshot that the game was restored from; where chance remains, with its `rng`.
         result: None while the game is unfinished, else its outcome as in `env.snapshot()`: `scores`, `rewards` and
-            `truncated`; in a game lost by an illegal action also `illegal`, that action.
+            `by_limit`; in a game lost by an illegal action also `illegal`, that action.
         values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
         notes: Whatever the writer wants to keep beside: any JSON object.
         format: The version of this format.
@@ -112,11 +112,11 @@ class GameRecord:
             keys = set(require_mapping(self.result, "result"))
             require(
                 keys in (_RESULT_KEYS, _RESULT_KEYS | {"illegal"}),
-                f"result has the keys {sorted(keys)}, not scores, rewards, truncated",
+                f"result has the keys {sorted(keys)}, not scores, rewards, by_limit",
             )
             require_list(self.result["scores"], "result['scores']", players)
             require_list(self.result["rewards"], "result['rewards']", players)
-            require_bool(self.result["truncated"], "result['truncated']")
+            require_bool(self.result["by_limit"], "result['by_limit']")
             if "illegal" in self.result:
                 require_int(self.result["illegal"], "result['illegal']", 0, largest)
         if self.values is not None:
@@ -298,7 +298,7 @@ def replay(record: GameRecord, **arguments: Any) -> Iterator[TabletopEnv]:
 
 
 def _over(env: TabletopEnv) -> bool:
-    return any(env.terminations.values()) or any(env.truncations.values())
+    return any(env.terminations.values())
 
 
 def _begin(env: TabletopEnv, record: GameRecord) -> None:
@@ -321,7 +321,7 @@ def _check_result(env: TabletopEnv, result: Mapping[str, Any] | None) -> None:
         require(outcome is None, f"there is no result, but the game is over: {outcome}")
         return
     require(outcome is not None, "there is a result, but the game is not over")
-    for key in ("scores", "rewards", "truncated"):
+    for key in ("scores", "rewards", "by_limit"):
         require(
             result[key] == outcome[key],
             f"result[{key!r}] is {result[key]!r}, but the game ends with {outcome[key]!r}",
@@ -352,7 +352,7 @@ def _is_plain_and_right(record: GameRecord) -> bool:
     if status == RUNNING:
         return record.result is None
     rewards = rewards_of_scores(scores)
-    outcome = {"scores": scores, "rewards": rewards, "truncated": status == TRUNCATED}
+    outcome = {"scores": scores, "rewards": rewards, "by_limit": status == BY_LIMIT}
     return record.result == outcome
 
 

@@ -106,7 +106,7 @@ class Session:
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return any(self.env.terminations.values()) or any(self.env.truncations.values())
+        return any(self.env.terminations.values())
 
     @property
     def player(self) -> int:

@@ -68,7 +68,7 @@ class Reference:
         if self.options["max_plies"] < 1:
             raise ValueError(f"max_plies={self.options['max_plies']!r}: allowed are 1 and more")
         self.ply = 0
-        self.to_move: int | None = LIGHT
+        self.to_move = LIGHT
         self.outcome: dict[str, Any] | None = None
         self.pastor = CENTRE  # K1
         # Per player: square -> {"kind", "ridge"}.
@@ -84,7 +84,7 @@ class Reference:
             game.outcome = {
                 "scores": list(snapshot["outcome"]["scores"]),
                 "rewards": list(snapshot["outcome"]["rewards"]),
-                "truncated": snapshot["outcome"]["truncated"],
+                "by_limit": snapshot["outcome"]["by_limit"],
             }
         game.pastor = snapshot["pastor"]
         for player in (LIGHT, DARK):
@@ -99,7 +99,7 @@ class Reference:
             outcome = {
                 "scores": list(self.outcome["scores"]),
                 "rewards": list(self.outcome["rewards"]),
-                "truncated": self.outcome["truncated"],
+                "by_limit": self.outcome["by_limit"],
             }
         pieces = []
         for player in (LIGHT, DARK):
@@ -145,7 +145,6 @@ class Reference:
         if action not in self.legal_actions():
             raise ValueError(f"action {action} is not legal")
         player = self.to_move
-        assert player is not None
         plane, square = action // SQUARES, action % SQUARES
         was_placement = self.phase() != "moves"
         if was_placement:
@@ -161,9 +160,9 @@ class Reference:
             scores = [0, 0]
             rewards = [-1, -1]
             scores[player] = rewards[player] = 1  # K12
-            self._end(scores, rewards, truncated=False)
+            self._end(scores, rewards, by_limit=False)
         elif self.ply >= self.options["max_plies"]:  # K11
-            self._end([0, 0], [0, 0], truncated=True)
+            self._end([0, 0], [0, 0], by_limit=True)
 
     # --- placing (K3, K4) ---
 
@@ -256,9 +255,8 @@ class Reference:
                 return group == own
             group = grown
 
-    def _end(self, scores: list[int], rewards: list[int], truncated: bool) -> None:
-        self.to_move = None
-        self.outcome = {"scores": scores, "rewards": rewards, "truncated": truncated}
+    def _end(self, scores: list[int], rewards: list[int], by_limit: bool) -> None:
+        self.outcome = {"scores": scores, "rewards": rewards, "by_limit": by_limit}
 
     # --- helpers ---
 
@@ -308,16 +306,16 @@ class Reference:
             for player in (LIGHT, DARK):
                 self._check_placement(player)
 
+        expected = (0, 0, 1, 1)[self.ply] if self.ply < 4 else self.ply % 2  # K3, K4, K6
+        assert self.to_move == expected
         if self.outcome is None:
-            expected = (0, 0, 1, 1)[self.ply] if self.ply < 4 else self.ply % 2  # K3, K4, K6
-            assert self.to_move == expected
             assert self.ply < self.options["max_plies"]  # K11
             assert self.scores() == [0, 0]
             self._check_legal_actions()
             if self.phase() == "moves":  # K10: a complete town would have ended the game.
                 assert not any(self._town_is_complete(player) for player in (LIGHT, DARK))
         else:
-            assert self.to_move is None and self.legal_actions() == []
+            assert self.legal_actions() == []
             self._check_outcome()
 
     def _check_placement(self, player: int) -> None:
@@ -356,7 +354,7 @@ class Reference:
         complete = []
         if self.phase() == "moves":
             complete = [player for player in (LIGHT, DARK) if self._town_is_complete(player)]
-        if self.outcome["truncated"]:  # K11
+        if self.outcome["by_limit"]:  # K11
             assert complete == [] and self.ply == self.options["max_plies"]
             assert self.outcome["scores"] == [0, 0] and self.outcome["rewards"] == [0, 0]
         else:  # K10, K12; the last action was the winner's.

@@ -41,7 +41,7 @@ class Reference:
         self.players = range(num_players)
         self.chance = Chance(state_from_seed(seed))
         self.ply = 0
-        self.to_move: int | None = 0
+        self.to_move = 0
         self.outcome: dict[str, Any] | None = None
         self.table = Table()
         stones = list(STONES)
@@ -100,7 +100,7 @@ class Reference:
         getattr(self, f"_{self.phase}_step")(action)
         # M29: the limit counts only where the action itself has not ended the game.
         if self.outcome is None and self.ply >= self.options["max_plies"]:
-            self._end(truncated=True)
+            self._end(by_limit=True)
 
     # Stones: laying one is a stone, then the field of its first half, then a direction
 
@@ -319,7 +319,8 @@ class Reference:
         else:
             self.stale_rounds = 0
         if self._round_ends_game():
-            self._end(truncated=False)
+            self._end(by_limit=False)
+            self.to_move = 0  # Player 0 begins every round.
         else:
             self._begin_round()
 
@@ -408,11 +409,10 @@ class Reference:
             for field, value in self.table.values().items()
         )
 
-    def _end(self, truncated: bool) -> None:
+    def _end(self, by_limit: bool) -> None:
         scores = self.scores()
         rewards = rewards_from_scores(scores)
-        self.outcome = {"scores": scores, "rewards": rewards, "truncated": truncated}
-        self.to_move = None
+        self.outcome = {"scores": scores, "rewards": rewards, "by_limit": by_limit}
 
 
 def stone_action(stone: Stone) -> int:

@@ -68,7 +68,7 @@ def check_dice(game: Reference) -> None:
 def check_progress(game: Reference) -> None:
     """Who acts, what has been chosen and counted so far, fits the phase."""
     over = game.outcome is not None
-    assert (game.to_move is None) == over
+    assert game.to_move in game.players
     assert over == (not game.legal_actions())
     assert 0 <= game.ply <= game.options["max_plies"]
     assert (game.round == 0) == (game.phase == "setup")

@@ -90,5 +90,5 @@ def copy_outcome(outcome: dict[str, Any] | None) -> dict[str, Any] | None:
     return {
         "scores": list(outcome["scores"]),
         "rewards": list(outcome["rewards"]),
-        "truncated": outcome["truncated"],
+        "by_limit": outcome["by_limit"],
     }

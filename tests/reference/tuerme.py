@@ -66,7 +66,7 @@ class Reference:
     def __init__(self, seed: int = 0, **options: Any) -> None:
         self.options: dict[str, Any] = {**DEFAULT_OPTIONS, **options}
         self.ply = 0
-        self.to_move: int | None = 0  # T3 (D): player 0 begins
+        self.to_move = 0  # T3 (D): player 0 begins
         self.passes = 0
         self.ending_city: int | None = None
         self.outcome: dict[str, Any] | None = None
@@ -214,19 +214,16 @@ class Reference:
             or not self._a_stack_fits_a_vacant_lot()
             or self.passes == players
         )
-        # T14: an action that ends the game is no truncation.
-        truncated = not finished and self.ply >= self.options["max_plies"]
-        if finished or truncated:
-            self.to_move = None
+        # T14: unless that very action ended it.
+        by_limit = not finished and self.ply >= self.options["max_plies"]
+        self.to_move = (self.to_move + 1) % players
+        if finished or by_limit:
             scores = self.scores()
             self.outcome = {
                 "scores": scores,
                 "rewards": rewards_of(scores),
-                "truncated": truncated,
+                "by_limit": by_limit,
             }
-        else:
-            assert self.to_move is not None
-            self.to_move = (self.to_move + 1) % players
 
     def _city_that_ends_the_game(self) -> int | None:
         """T11: a city full of one colour, or with the option any full city."""
@@ -264,11 +261,10 @@ class Reference:
         assert max(stacks_of_colour.values()) <= SYMBOLS * COPIES
         assert max(stacks_of_kind.values()) <= COPIES
 
-        assert (self.to_move is None) == (self.outcome is not None)
+        assert self.to_move == self.ply % players
         assert 0 <= self.ply <= self.options["max_plies"]
         assert 0 <= self.passes <= min(players, self.ply)
         if self.outcome is None:
-            assert self.to_move == self.ply % players
             assert self.ply < self.options["max_plies"], "T14"
             assert self.passes < players, "T12"
             assert self.ending_city is None
@@ -279,7 +275,7 @@ class Reference:
             assert self.outcome["scores"] == self.scores(), "T13"
             assert len(self.outcome["rewards"]) == players
             assert abs(sum(self.outcome["rewards"])) < 1e-9, "T15"
-            if self.outcome["truncated"]:
+            if self.outcome["by_limit"]:
                 assert self.ply == self.options["max_plies"], "T14"
                 assert self.ending_city is None, "T14"
 
@@ -314,5 +310,5 @@ def _copy_of_outcome(outcome: dict[str, Any]) -> dict[str, Any]:
     return {
         "scores": list(outcome["scores"]),
         "rewards": list(outcome["rewards"]),
-        "truncated": outcome["truncated"],
+        "by_limit": outcome["by_limit"],
     }

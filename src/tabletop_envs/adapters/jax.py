@@ -50,7 +50,7 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.envs.game import Game, Option, State, lane_seeds, rewards_of_illegal
 from tabletop_envs.extras import require
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine, rng
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
 
 require("jax", "jax")
 
@@ -262,7 +262,7 @@ class _Host:
             players.astype(np.int32).reshape(shape),
             rewards.astype(np.float32).reshape(*shape, self.players),
             (states["status"] == TERMINATED).reshape(shape),
-            (states["status"] == TRUNCATED).reshape(shape),
+            (states["status"] == BY_LIMIT).reshape(shape),
         )
 
 

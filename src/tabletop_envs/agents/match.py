@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.envs.game import Game, rewards_of_scores
-from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 from tabletop_envs.records import GameRecord
 
 MAX_LANES = 256
@@ -206,7 +206,7 @@ class _Lanes:
             result={
                 "scores": scores,
                 "rewards": rewards_of_scores(scores),
-                "truncated": bool(state["status"] == TRUNCATED),
+                "by_limit": bool(state["status"] == BY_LIMIT),
             },
             notes=dict(match.notes),
         )

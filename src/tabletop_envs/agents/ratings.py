@@ -51,7 +51,7 @@ class Outcome:
     seats: tuple[str, ...]
     scores: tuple[int, ...]
     plies: int
-    truncated: bool
+    by_limit: bool
     digest: bytes
 
     @classmethod
@@ -64,7 +64,7 @@ class Outcome:
             tuple(record.agents),
             tuple(record.result["scores"]),
             len(record.actions),
-            record.result["truncated"],
+            record.result["by_limit"],
             hashlib.blake2b(actions, digest_size=8).digest(),
         )
 
@@ -159,7 +159,7 @@ class Table:
     Attributes:
         game, options, seed: What was played.
         games: Games finished, and `planned`: games that the tournament has.
-        truncated: How many of them `max_plies` ended.
+        by_limit: How many of them `max_plies` ended.
         mean_length: Actions a game; None without games.
         standings: The agents, the best first: by rating, or by score where ratings are left out.
         pairs: Every ordered pair of agents that met.
@@ -171,7 +171,7 @@ class Table:
     seed: int
     planned: int
     games: int
-    truncated: int
+    by_limit: int
     mean_length: float | None
     standings: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
@@ -241,7 +241,7 @@ def make_table(
         seed,
         planned,
         len(games),
-        sum(outcome.truncated for outcome in games),
+        sum(outcome.by_limit for outcome in games),
         fmean(outcome.plies for outcome in games) if games else None,
         tuple(standings),
         tuple(pairs),

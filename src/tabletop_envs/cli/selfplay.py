@@ -84,8 +84,8 @@ def result_entry(result: Result) -> dict[str, Any]:
         "games": games,
         "mean_length": _share(counts.plies, games),
         "longest": counts.longest if games else None,
-        "truncated": counts.truncated,
-        "truncated_share": _share(counts.truncated, games),
+        "by_limit": counts.by_limit,
+        "by_limit_share": _share(counts.by_limit, games),
         "players": [
             {
                 "agent": f"player_{player}",
@@ -108,7 +108,7 @@ def results_table(results: Sequence[Result], caption: str) -> "Table":
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     table.add_column("game", no_wrap=True)
-    for heading in ("actions/s", "games", "mean\nlength", "longest", "truncated"):
+    for heading in ("actions/s", "games", "mean\nlength", "longest", "by\nlimit"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("player", no_wrap=True)
     for heading in ("wins", "mean\nreward"):
@@ -123,7 +123,7 @@ def results_table(results: Sequence[Result], caption: str) -> "Table":
             f"{entry['games']:,}",
             number_text(entry["mean_length"], ".1f"),
             number_text(entry["longest"], ","),
-            number_text(entry["truncated_share"], ".1%"),
+            number_text(entry["by_limit_share"], ".1%"),
             "\n".join(player["agent"] for player in players),
             "\n".join(number_text(player["win_share"], ".1%") for player in players),
             "\n".join(number_text(player["mean_reward"], "+z.3f") for player in players),

@@ -98,7 +98,7 @@ class Terminal:
         scores, rewards = outcome["scores"], outcome["rewards"]
         first = [self._who(player) for player in range(len(rewards)) if rewards[player] > 0]
         points = ", ".join(f"{self._who(player)} {score}" for player, score in enumerate(scores))
-        cut = " (cut off by max_plies)" if outcome["truncated"] else ""
+        cut = " (ended by max_plies)" if outcome["by_limit"] else ""
         verdict = f"{' and '.join(first)} won" if first else "a draw"
         self._say(f"\nThe game is over{cut}: {verdict}. Scores: {points}")
 

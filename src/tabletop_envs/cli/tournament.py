@@ -150,7 +150,7 @@ def seats_table(table: "Table") -> "RichTable":
         )
     rich.caption = (
         f"{table.games:,} of {table.planned:,} games, mean length {number_text(table.mean_length, '.1f')}, "
-        f"truncated: {table.truncated:,}"
+        f"ended by max_plies: {table.by_limit:,}"
     )
     return rich
 

@@ -23,7 +23,7 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
 
@@ -195,7 +195,7 @@ class TabletopEnv(Drawing, AECEnv):
         status, to_move, ply, *scores = self._result.tolist()
         self.agent_selection = self.possible_agents[to_move]
         if status != RUNNING:
-            self._finish(status, scores)
+            self._finish(scores)
         self._inform(ply, scores)
 
     def step(self, action: Any) -> None:
@@ -223,7 +223,7 @@ class TabletopEnv(Drawing, AECEnv):
         status, to_move, ply, *scores = self._result.tolist()
         self.agent_selection = self.possible_agents[to_move]
         if status != RUNNING:
-            self._finish(status, scores)
+            self._finish(scores)
             self._accumulate_rewards()
         self._inform(ply, scores)
         if self.render_mode == "human":
@@ -256,17 +256,16 @@ class TabletopEnv(Drawing, AECEnv):
         self._states["status"] = TERMINATED
         self._advance(engine.SHOW)
         _, _, ply, *scores = self._result.tolist()
-        self._finish(TERMINATED, scores)
+        self._finish(scores)
         self._accumulate_rewards()
         self._inform(ply, scores)
         if self.render_mode == "human":
             self.render()
 
-    def _finish(self, status: int, scores: list[int]) -> None:
-        """Write the end of the game: rewards, terminations or truncations."""
+    def _finish(self, scores: list[int]) -> None:
+        """Write the end of the game: rewards and terminations (`max_plies` ends a game, too: K11, T14, M29)."""
         self.rewards = dict(zip(self.agents, self._final_rewards(scores), strict=True))
-        self.terminations = dict.fromkeys(self.agents, status != TRUNCATED)
-        self.truncations = dict.fromkeys(self.agents, status == TRUNCATED)
+        self.terminations = dict.fromkeys(self.agents, True)
 
     def _final_rewards(self, scores: list[int]) -> list[float]:
         if self._offender is not None:
@@ -365,11 +364,10 @@ class TabletopEnv(Drawing, AECEnv):
         snapshot = self.game.snapshot(self._states, self.options)
         if self._over:
             scores = self._result.tolist()[3:]
-            snapshot["to_move"] = None
             snapshot["outcome"] = {
                 "scores": scores,
                 "rewards": self._final_rewards(scores),
-                "truncated": bool(self._result[0] == TRUNCATED),
+                "by_limit": bool(self._result[0] == BY_LIMIT),
             }
         return snapshot
 

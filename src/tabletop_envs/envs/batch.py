@@ -33,7 +33,7 @@ class RolloutCounts:
     Attributes:
         actions: Actions played, in finished and unfinished games.
         games: Games finished.
-        truncated: How many of them were truncated (by `max_plies`).
+        by_limit: How many of them `max_plies` ended.
         plies: Actions of all finished games.
         longest: Actions of the longest finished game.
         shared: `shared[p][k]`: how often player p shared the top score with k others (k = 0: won alone).
@@ -42,7 +42,7 @@ class RolloutCounts:
 
     actions: int
     games: int
-    truncated: int
+    by_limit: int
     plies: int
     longest: int
     shared: tuple[tuple[int, ...], ...]
@@ -52,7 +52,7 @@ class RolloutCounts:
         return RolloutCounts(
             self.actions + other.actions,
             self.games + other.games,
-            self.truncated + other.truncated,
+            self.by_limit + other.by_limit,
             self.plies + other.plies,
             max(self.longest, other.longest),
             tuple(
@@ -97,7 +97,8 @@ class BatchEnv:
             (`unpack_mask`).
         current_player: `int8 (N,)`, the player in turn.
         rewards: `float32 (N, P)`, of the last step: zero unless it ended the game.
-        terminated, truncated: `bool (N,)`, whether the last step ended the game by the rules, or by `max_plies`.
+        terminated: `bool (N,)`, whether the last step ended the game.
+        by_limit: `bool (N,)`, whether it ended by `max_plies` (of the terminated).
         scores: `int32 (N, P)`, the standing after the last step.
         episode_length: `int32 (N,)`, the actions of the game after the last step.
         num_envs, num_players, num_actions, num_threads: Numbers.
@@ -151,7 +152,7 @@ class BatchEnv:
         self.current_player: npt.NDArray[np.int8] = np.zeros(lanes, np.int8)
         self.rewards: npt.NDArray[np.float32] = np.zeros((lanes, players), np.float32)
         self.terminated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
-        self.truncated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
+        self.by_limit: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
         self.scores: npt.NDArray[np.int32] = np.zeros((lanes, players), np.int32)
         self.episode_length: npt.NDArray[np.int32] = np.zeros(lanes, np.int32)
         self._states = game.new_states(lanes, self.options)
@@ -164,7 +165,7 @@ class BatchEnv:
             self.current_player,
             self.rewards,
             self.terminated,
-            self.truncated,
+            self.by_limit,
             self.scores,
             self.episode_length,
             self._packed_parts,
@@ -262,7 +263,7 @@ class BatchEnv:
         """Play `steps` uniformly random actions in every lane without leaving compiled code.
 
         The same as `steps` times `step(sample_actions())`, except that of the games that end only the counts
-        remain: afterwards `rewards`, `terminated` and `truncated` are zero, as if the last step had ended no game.
+        remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had ended no game.
 
         Raises:
             TypeError, ValueError: Where `steps` is not a positive whole number.
@@ -285,7 +286,7 @@ class BatchEnv:
         return RolloutCounts(
             actions,
             int(total[engine.TALLY_GAMES]),
-            int(total[engine.TALLY_TRUNCATED]),
+            int(total[engine.TALLY_BY_LIMIT]),
             int(total[engine.TALLY_PLIES]),
             int(tallies[:, engine.TALLY_LONGEST].max()),
             tuple(tuple(row[: self.num_players].tolist()) for row in players),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs.envs.checks import require, require_equal, require_int, require_mapping
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, engine
 
 __all__ = [
     "MAX_MAX_PLIES",
@@ -84,9 +84,7 @@ class Option:
 
 def max_plies_option(default: int) -> Option:
     """The option that every game has."""
-    return Option(
-        "max_plies", default, 1, MAX_MAX_PLIES, "the game is truncated after so many actions"
-    )
+    return Option("max_plies", default, 1, MAX_MAX_PLIES, "the game ends after this many actions")
 
 
 class ObservationPart(NamedTuple):
@@ -259,27 +257,17 @@ class Game(ABC):
         state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
         outcome = snapshot["outcome"]
         players = self.num_players(options)
-        if outcome is None:
-            state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
-        else:
-            require(
-                snapshot["to_move"] is None,
-                f"to_move is {snapshot['to_move']!r}, but the game is over: it must be None",
-            )
-            state["to_move"] = -1
+        state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
         ended = self.read_position(state, snapshot)
         if ended:
             state["status"] = TERMINATED
         elif state["ply"] >= state["max_plies"]:
-            state["status"] = TRUNCATED
+            state["status"] = BY_LIMIT
         else:
             state["status"] = RUNNING
         offender = self._check_outcome(state, outcome, players)
         if offender is not None:
             state["status"] = TERMINATED
-        if state["to_move"] < 0:
-            # Whose turn it was is of no more consequence, but the field must hold a player.
-            state["to_move"] = offender if offender is not None else 0
         return states, options, offender
 
     def _check_outcome(self, state: Any, outcome: Any, players: int) -> int | None:
@@ -290,23 +278,22 @@ class Game(ABC):
             return None
         given = require_mapping(outcome, "outcome")
         require(
-            set(given) == {"scores", "rewards", "truncated"},
-            f"outcome has the keys {sorted(given)}, not scores, rewards, truncated",
+            set(given) == {"scores", "rewards", "by_limit"},
+            f"outcome has the keys {sorted(given)}, not scores, rewards, by_limit",
         )
         scores = [int(score) for score in state["scores"][:players]]
         require_equal(given["scores"], scores, "outcome['scores']")
-        truncated = bool(state["status"] == TRUNCATED)
+        by_limit = bool(state["status"] == BY_LIMIT)
         require(
-            given["truncated"] is truncated,
-            f"outcome['truncated'] is {given['truncated']!r}, but the position says {truncated}",
+            given["by_limit"] is by_limit,
+            f"outcome['by_limit'] is {given['by_limit']!r}, but the position says {by_limit}",
         )
         if over:
             require_equal(given["rewards"], rewards_of_scores(scores), "outcome['rewards']")
             return None
-        for offender in range(players):
-            lost = given["rewards"] == rewards_of_illegal(offender, players)
-            if lost and state["to_move"] in (-1, offender):
-                return offender
+        offender = int(state["to_move"])
+        if given["rewards"] == rewards_of_illegal(offender, players):
+            return offender
         raise ValueError(
             f"outcome says the game is over with rewards {given['rewards']!r}, "
             "but by the rules it goes on in this position"
@@ -320,7 +307,7 @@ class Game(ABC):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         """Write the game's own part of a snapshot into a state; whether the rules end the game here.
 
-        Options, `rng`, `ply` and `to_move` (−1 where the snapshot's game is over) are there already; `scores`
+        Options, `rng`, `ply` and `to_move` are there already; `scores`
         are to be written. ValueError, naming what is impossible.
         """
 

@@ -16,7 +16,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, parse_seed
 from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED
+from tabletop_envs.kernels import BY_LIMIT, RUNNING
 
 __all__ = ["TabletopGymEnv"]
 
@@ -46,8 +46,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
 
     Observations are `float32[L]` in fresh arrays, seen from the learner's seat. `info` has the numbers `score` (the
-    learner's), `ply` and `seat`, and `action_mask` (`int8[n]`, all ones once the game is over). What is not an action
-    at all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
+    learner's), `ply` and `seat`, the bools `by_limit` (whether `max_plies` has ended the game) and `illegal_action` (whether an
+    illegal action of the learner has), and `action_mask` (`int8[n]`, all ones once the game is over). Every end of a game is a
+    termination; `truncated` is for limits from outside, such as `TimeLimit`. What is not an action at all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
 
     >>> import gymnasium, tabletop_envs
     >>> env = gymnasium.make("tabletop_envs/Kirche-v0", opponents="random", num_houses=1)
@@ -121,8 +122,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             lanes.play(lanes.all_lanes, self._actions)
         observation, info = self._show()
         reward = float(lanes.rewards[0, info["seat"]])
-        terminated, truncated = bool(status[0] == TERMINATED), bool(status[0] == TRUNCATED)
-        return observation, reward, terminated, truncated, info
+        return observation, reward, bool(status[0] != RUNNING), False, info
 
     def _parse_action(self, action: Any) -> int:
         last = self._lanes.num_actions - 1
@@ -147,6 +147,8 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             "score": int(state["scores"][seat]),
             "ply": int(state["ply"]),
             "seat": seat,
+            "by_limit": bool(state["status"] == BY_LIMIT),
+            "illegal_action": bool(lanes.offended[0]),
         }
         if self.render_mode == "human":
             self.render()

@@ -49,9 +49,10 @@ K10 Winning
     Who has, after an own move or swap, all own pieces in one connected group, with the spire adjacent to the nave and
     neither of the two on the edge of the board, wins at once. Placing never wins.
 K11 The limit
-    After `max_plies` actions, placements included, without a winner the game is truncated and drawn. (D: the source sets
+    After `max_plies` actions, placements included, without a winner the game ends as a draw. (D: the source sets
     no limit; we set one, since players who are careful can keep each other from winning for ever, and take 200 actions,
-    within which most games of the greedy agent against itself are won.)
+    within which most games of the greedy agent against itself are won.) A game ended so is terminated, not truncated:
+    the limit is a rule, and `by_limit` in a snapshot's outcome tells.
 K12 Rewards
     +1 for the winner, −1 for the loser, 0 and 0 for a draw; zero before the end. `infos[agent]`: `score` (1 for the
     winner, else 0) and `ply`.
@@ -63,7 +64,7 @@ Options
 option        default  allowed     meaning
 ============  =======  ==========  ==================================================================
 `num_houses`  7        1 … 7       houses of each player; fewer make shorter games (a curriculum)
-`max_plies`   200      1 … 2^21−1  the game is truncated after so many actions
+`max_plies`   200      1 … 2^21−1  the game ends after this many actions
 ============  =======  ==========  ==================================================================
 
 Actions
@@ -199,9 +200,7 @@ class Kirche(Game):
             f"phase (at ply {ply} with num_houses={houses})",
         )
         mover = ply >> 1 if ply < 4 else ply & 1
-        if state["to_move"] < 0:
-            state["to_move"] = mover
-        elif phase < 2:
+        if phase < 2:
             require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
         pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
@@ -221,12 +220,11 @@ class Kirche(Game):
         # already may be played on, so a town counts only where the snapshot says that it has won.
         outcome = snapshot["outcome"]
         scores = outcome.get("scores") if isinstance(outcome, Mapping) else None
-        for player, score in enumerate(([1, 0], [0, 1])):
-            moved = phase == 2 and ply > 4 + 2 * houses
-            if scores == score and moved and kernel.town_complete(state, player):
-                state["scores"][player] = 1
-                state["to_move"] = 1 - player
-                return True
+        winner = 1 - int(state["to_move"])
+        moved = phase == 2 and ply > 4 + 2 * houses
+        if scores == [1 - winner, winner] and moved and kernel.town_complete(state, winner):
+            state["scores"][winner] = 1
+            return True
         return False
 
     @staticmethod

@@ -18,7 +18,7 @@ from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, ObservationPart, Option
 from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, engine
+from tabletop_envs.kernels import RUNNING, TERMINATED, engine
 from tabletop_envs.kernels.engine import PLAY, START
 
 Lanes = npt.NDArray[np.int64]
@@ -258,11 +258,6 @@ class LearnerLanes:
     def over(self) -> npt.NDArray[np.bool_]:
         """Whether each lane's game is over (or was never started)."""
         ended: npt.NDArray[np.bool_] = self.states["status"] != RUNNING
-        return ended
-
-    def truncated(self) -> npt.NDArray[np.bool_]:
-        """Whether each lane's game was truncated."""
-        ended: npt.NDArray[np.bool_] = self.states["status"] == TRUNCATED
         return ended
 
     def learner_rewards(self) -> npt.NDArray[np.float64]:

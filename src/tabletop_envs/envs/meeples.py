@@ -145,8 +145,9 @@ M28 Scores
     each of them gets (n/k − 1)/(n − 1), and each other player −1/(n − 1): for two players +1 and −1, or 0 and 0 for a
     tie. `infos[agent]`: `score` (the standing) and `ply`.
 M29 The limit
-    (D: the source sets none; after `max_plies` actions the game is truncated and scored as it stands, so that every game
-    ends. We take 1000, which random games hardly ever reach.)
+    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands, so that every game
+    ends. We take 1000, which random games hardly ever reach.) A game ended so is terminated, not truncated: the limit is a
+    rule, and `by_limit` in a snapshot's outcome tells.
 
 Options
 =======
@@ -157,7 +158,7 @@ option             default  allowed     meaning
 `num_players`      2        2 … 4       how many players
 `dice_per_player`  3        1 … 5       dice of each player, all in one pool
 `open_hands`       False    True/False  whether all hands are seen by everybody
-`max_plies`        1000     1 … 2^21−1  the game is truncated after so many actions
+`max_plies`        1000     1 … 2^21−1  the game ends after this many actions
 =================  =======  ==========  ==================================================================
 
 Actions

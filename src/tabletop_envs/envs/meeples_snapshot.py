@@ -1,7 +1,4 @@
-"""Positions of meeples as data: from a state to a snapshot, and back.
-
-A snapshot of a game that is over does not say whose turn it was. Reading it, every player is tried.
-"""
+"""Positions of meeples as data: from a state to a snapshot, and back."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from tabletop_envs.envs.checks import (
     require_list,
     require_mapping,
 )
-from tabletop_envs.envs.game import Snapshot, rewards_of_illegal, rewards_of_scores
+from tabletop_envs.envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.envs.meeples_checks import (
     LAST_ROUND,
     PHASES,
@@ -140,10 +137,13 @@ def read(state: Any, snapshot: Mapping[str, Any]) -> bool:
             position.phase == kernel.MEEPLES and not position.moved,
             "the game is over by M27, so phase is 'meeples' and moved False",
         )
+        require(
+            state["to_move"] == 0,
+            f"to_move is {state['to_move']}, but the game is over by M27: it must be 0, who begins every round",
+        )
         check_turn(state, position, position.players - 1)
-        state["to_move"] = 0
         return True
-    state["to_move"] = _find_mover(state, position, outcome)
+    check_turn(state, position, int(state["to_move"]))
     return False
 
 
@@ -300,33 +300,11 @@ def _add(words: Any, field: int) -> None:
     words[field // WORD_BITS] |= np.uint64(1 << field % WORD_BITS)
 
 
-def _find_mover(state: Any, position: Position, outcome: Any) -> int:
-    """Whose turn it was in a game that was truncated or lost by an illegal action, as the kernel would have it."""
-    faults: list[ValueError] = []
-    possible = []
-    for player in range(position.players):
-        try:
-            check_turn(state, position, player)
-            possible.append(player)
-        except ValueError as fault:
-            faults.append(fault)
-    if not possible:
-        raise faults[0]
-    if outcome.get("truncated") is True:
-        return possible[0] if position.phase <= kernel.STONES else 0
-    losers = [
-        player
-        for player in possible
-        if outcome.get("rewards") == rewards_of_illegal(player, position.players)
-    ]
-    return (losers or possible)[0]
-
-
 def _ended(position: Position, state: Any, outcome: Any) -> bool:
     """Whether the outcome given is that of M27, and M27 ends a round in this position."""
     given = require_mapping(outcome, "outcome")
     scores = [int(score) for score in state["scores"][: position.players]]
-    if given.get("truncated") is not False or given.get("rewards") != rewards_of_scores(scores):
+    if given.get("by_limit") is not False or given.get("rewards") != rewards_of_scores(scores):
         return False
     if 0 in position.supply or position.stale_rounds == 3:
         return True

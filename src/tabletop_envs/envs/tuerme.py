@@ -74,8 +74,9 @@ T12 Other ends
 T13 Scores
     Each stack of the own colour in a lot counts its height, in the city that ended the game (T11) twice its height.
 T14 The limit
-    (D: the source sets none; after `max_plies` actions the game is truncated and scored as it stands, since once every city holds
-    two colours it may go on for ever. We take 500, some six moves for each stone.)
+    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands, since once every city holds
+    two colours it may go on for ever. We take 500, some six moves for each stone.) A game ended so is terminated, not
+    truncated: the limit is a rule, and `by_limit` in a snapshot's outcome tells.
 T15 Rewards
     Zero before the end; with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of them and −1/(n − 1) for the
     others; two players get +1 and −1, or 0 and 0. `infos[agent]`: `score` (as it stands) and `ply`.
@@ -89,7 +90,7 @@ option                  default  allowed      meaning
 `num_players`           2        2 … 4        how many players; the other colours are neutral
 `slide`                 False    True, False  stacks land on every empty square that they reach
 `end_on_any_full_city`  False    True, False  a full city ends the game whatever its colours
-`max_plies`             500      1 … 2^21−1   the game is truncated after so many actions
+`max_plies`             500      1 … 2^21−1   the game ends after this many actions
 ======================  =======  ===========  ==========================================================
 
 Actions
@@ -230,8 +231,6 @@ class Tuerme(Game):
 
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         players, ply = int(state["num_players"]), int(state["ply"])
-        if state["to_move"] < 0:
-            state["to_move"] = ply % players
         # Any player may be to move, whatever the ply: a puzzle has no history.
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])

@@ -16,6 +16,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, Option, lane_seeds, parse_seed
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.kernels import BY_LIMIT
 
 __all__ = ["TabletopVectorEnv"]
 
@@ -49,7 +50,8 @@ class TabletopVectorEnv(
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
 
     Observations are `float32 (num_envs, L)`. `info` has `action_mask` (`int8 (num_envs, n)`), always valid for the returned
-    observations, all ones where a game is over; `score`, `ply` and `seat` (`int64 (num_envs,)`); and for each the
+    observations, all ones where a game is over; `score`, `ply` and `seat` (`int64 (num_envs,)`);
+    `by_limit` and `illegal_action` (`bool (num_envs,)`), as of the single environment; and for each the
     array `_action_mask`, … that tells who has it: every lane.
     """
 
@@ -170,15 +172,14 @@ class TabletopVectorEnv(
             if resetting.size:
                 lanes.start(resetting)
             rewards = lanes.learner_rewards()
-            truncated = lanes.truncated()
-            terminated = lanes.over() & ~truncated
+            terminated = lanes.over()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                ended = np.flatnonzero(terminated | truncated)
+                ended = np.flatnonzero(terminated)
                 if ended.size:
                     final = self._final(ended)
                     lanes.start(ended)
         observation, info = self._show()
-        return observation, rewards, terminated, truncated, {**final, **info}
+        return observation, rewards, terminated, np.zeros_like(terminated), {**final, **info}
 
     def _parse_actions(self, actions: npt.ArrayLike, playing: Lanes) -> npt.NDArray[np.int64]:
         array = np.asarray(actions)
@@ -219,6 +220,8 @@ class TabletopVectorEnv(
             "score": lanes.learner_scores(),
             "ply": lanes.states["ply"].astype(np.int64),
             "seat": lanes.seats.copy(),
+            "by_limit": lanes.states["status"] == BY_LIMIT,
+            "illegal_action": lanes.offended.copy(),
         }
         for name, array in numbers.items():
             array[~has] = 0

@@ -12,10 +12,10 @@ field           dtype     meaning
 ==============  ========  =====================================================================================
 `rng`           uint64    the generator's state (`rng.py`); all chance of the game comes from it
 `ply`           int32     actions played since the start
-`max_plies`     int32     the game is truncated after so many actions
+`max_plies`     int32     the game ends after this many actions
 `to_move`       int8      the player who acts, 0 … num_players − 1
 `num_players`   int8      how many players
-`status`        int8      `RUNNING`, `TERMINATED` (ended by the rules) or `TRUNCATED` (by max_plies)
+`status`        int8      `RUNNING`, `TERMINATED`, or `BY_LIMIT` (ended by `max_plies`)
 `scores`        int16     array, one for each player: the standing, final once the game is over
 ==============  ========  =====================================================================================
 
@@ -49,7 +49,7 @@ import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
-RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
+RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
 
 COMMON_FIELDS: tuple[tuple[str, type], ...] = (
     ("rng", np.uint64),

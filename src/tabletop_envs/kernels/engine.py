@@ -20,9 +20,8 @@ from numba import njit, types
 from numba.extending import overload
 
 from tabletop_envs.kernels import (
+    BY_LIMIT,
     RUNNING,
-    TERMINATED,
-    TRUNCATED,
     Kernel,
     deal_hidden,
     legal_actions,
@@ -48,10 +47,10 @@ REWARDS = np.array(
         for n in range(MAX_PLAYERS + 1)
     ]
 )
-# A tally of finished games, whole numbers only, so that sums do not depend on their order: games, truncated
-# games, their actions, the longest; then for each player how often they shared the top score with k − 1 others
+# A tally of finished games, integers only, so that sums do not depend on their order: games, those
+# ended by `max_plies`, their actions, the longest; then for each player how often they shared the top score with k − 1 others
 # (k = 1 … 4), and the sum of their scores.
-TALLY_GAMES, TALLY_TRUNCATED, TALLY_PLIES, TALLY_LONGEST, TALLY_PLAYERS = 0, 1, 2, 3, 4
+TALLY_GAMES, TALLY_BY_LIMIT, TALLY_PLIES, TALLY_LONGEST, TALLY_PLAYERS = 0, 1, 2, 3, 4
 TALLY_PLAYER_SIZE = MAX_PLAYERS + 1
 TALLY_SIZE = TALLY_PLAYERS + MAX_PLAYERS * TALLY_PLAYER_SIZE
 
@@ -328,7 +327,7 @@ def advance_lanes(
     current_player: Any,
     rewards: Any,
     terminated: Any,
-    truncated: Any,
+    by_limit: Any,
     scores: Any,
     episode_length: Any,
     parts: Any,
@@ -358,8 +357,8 @@ def advance_lanes(
             step(state, actions[lane])
         elif command == START:
             start(state)
-        terminated[lane] = state.status == TERMINATED
-        truncated[lane] = state.status == TRUNCATED
+        terminated[lane] = state.status != RUNNING
+        by_limit[lane] = state.status == BY_LIMIT
         episode_length[lane] = state.ply
         for player in range(state.num_players):
             scores[lane, player] = state.scores[player]
@@ -394,7 +393,7 @@ def sample_some(states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any
 def tally_game(state: Any, tally: Any) -> None:
     """Count a finished game."""
     tally[TALLY_GAMES] += 1
-    tally[TALLY_TRUNCATED] += state.status == TRUNCATED
+    tally[TALLY_BY_LIMIT] += state.status == BY_LIMIT
     tally[TALLY_PLIES] += state.ply
     tally[TALLY_LONGEST] = max(tally[TALLY_LONGEST], state.ply)
     count, top = sharers(state), top_score(state)

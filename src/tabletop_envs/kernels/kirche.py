@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register, state_dtype
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, board, write_bytes
 
 SIZE = 7
@@ -232,7 +232,7 @@ def step(state: Any, action: int) -> None:
         state.scores[state.to_move] = 1
         state.status = TERMINATED
     elif ply >= state.max_plies:
-        state.status = TRUNCATED
+        state.status = BY_LIMIT
     # Light places both pieces of its church before dark does (K3); then they alternate, light first.
     state.to_move = ply >> 1 if ply < 4 else 1 - state.to_move
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, Kernel, register
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
 from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
 from tabletop_envs.kernels.meeples_state import (
@@ -337,7 +337,7 @@ def end_meeples_turn(state: Any) -> None:
     stale_rounds = state.stale_rounds + 1 if hands_empty and state.new_meeples == 0 else 0
     state.stale_rounds = stale_rounds
     if supply_empty or not room or stale_rounds == STALE_ROUNDS:
-        state.status = TERMINATED
+        state.status, state.to_move = TERMINATED, 0
     else:
         begin_round(state)
 
@@ -506,8 +506,6 @@ def step(state: Any, action: int) -> None:
     """Play a legal action, by phase; then the limit of M29.
 
     A special action in which nothing has been chosen has just been set off, and ends here if it cannot be carried out.
-    Once the game is over it is nobody's turn, and `to_move` is 0, unless a stone was being laid: then it stays the
-    player who may know which (`observe`).
     """
     choice = min(np.uint64(action), np.uint64(NUM_ACTIONS - 1))
     phase = state.phase
@@ -538,9 +536,7 @@ def step(state: Any, action: int) -> None:
         end_chain(state)
     state.ply += 1
     if state.status == RUNNING and state.ply >= state.max_plies:
-        state.status = TRUNCATED
-    if state.status != RUNNING and state.phase > STONES:
-        state.to_move = 0
+        state.status = BY_LIMIT
 
 
 KERNEL = register(

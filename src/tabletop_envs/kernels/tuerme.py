@@ -18,9 +18,9 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import (
+    BY_LIMIT,
     RUNNING,
     TERMINATED,
-    TRUNCATED,
     Kernel,
     register,
     rng,
@@ -300,7 +300,7 @@ def step(state: Any, action: int) -> None:
     if ended:
         state.status = TERMINATED
     elif ply >= state.max_plies:
-        state.status = TRUNCATED
+        state.status = BY_LIMIT
     following = state.to_move + 1
     state.to_move = 0 if following >= state.num_players else following
 

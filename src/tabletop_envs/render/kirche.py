@@ -52,5 +52,5 @@ def _caption(snapshot: dict[str, Any]) -> str:
         return f"{start}, {mover} (player_{snapshot['to_move']}) to {what}"
     rewards = outcome["rewards"]
     if rewards[0] == rewards[1]:
-        return f"{start}, drawn{' (truncated)' if outcome['truncated'] else ''}"
+        return f"{start}, drawn{' (by max_plies)' if outcome['by_limit'] else ''}"
     return f"{start}, {PLAYERS[rewards.index(max(rewards))]} wins"

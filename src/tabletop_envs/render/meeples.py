@@ -87,7 +87,7 @@ def _caption(snapshot: dict[str, Any], viewer: int | None) -> str:
     outcome = snapshot["outcome"]
     if outcome is not None:
         scores = " : ".join(map(str, outcome["scores"]))
-        return f"{start}, over{' (truncated)' if outcome['truncated'] else ''}, scores {scores}"
+        return f"{start}, over{' (by max_plies)' if outcome['by_limit'] else ''}, scores {scores}"
     mover, phase = snapshot["to_move"], snapshot["phase"]
     decision = DECISIONS[phase]
     if phase == "setup" and len(snapshot["setup_stones"]) == 2:

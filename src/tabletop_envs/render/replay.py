@@ -145,7 +145,7 @@ def _entry(record: GameRecord, film: _Film) -> dict[str, Any]:
     for env in records.replay(record):
         snapshot = env.snapshot()
         drawings.append(film.draw(snapshot, previous))
-        if len(names) < len(actions) and snapshot["to_move"] is not None:
+        if len(names) < len(actions) and snapshot["outcome"] is None:
             names.append(env.action_to_str(actions[len(names)]))
             movers.append(snapshot["to_move"])
         previous = snapshot
@@ -195,7 +195,7 @@ def _result(record: GameRecord, names: Sequence[str]) -> str:
     winners = [names[player] for player in _winners(record)]
     verdict = f"{' and '.join(winners)} won" if winners else "draw"
     scores = " : ".join(str(score) for score in record.result["scores"])
-    cut = ", cut off by max_plies" if record.result["truncated"] else ""
+    cut = ", ended by max_plies" if record.result["by_limit"] else ""
     illegal = ", an illegal action" if "illegal" in record.result else ""
     return f"{verdict}, scores {scores}{cut}{illegal}"
 

@@ -64,4 +64,4 @@ def _caption(snapshot: dict[str, Any]) -> str:
     line = f"{start}, {'drawn' if drawn else ' and '.join(winners) + ' ahead'}"
     if snapshot["ending_city"] is not None:
         return f"{line}, city {snapshot['ending_city']} ended the game and counts double"
-    return f"{line} (truncated)" if outcome["truncated"] else line
+    return f"{line} (by max_plies)" if outcome["by_limit"] else line

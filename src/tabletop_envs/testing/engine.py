@@ -9,7 +9,7 @@ import numpy as np
 
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, State, rewards_of_scores
-from tabletop_envs.kernels import RUNNING, TERMINATED, TRUNCATED, rng
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, rng
 from tabletop_envs.testing.contract import Played
 from tabletop_envs.testing.rules import Rules
 
@@ -87,8 +87,8 @@ class _Single:
         """Compare what the batch says of the last step."""
         status = int(self.state["status"][0])
         scores = self.state["scores"][0][: self.players].tolist()
-        self._compare("terminated", bool(batch.terminated[lane]), status == TERMINATED)
-        self._compare("truncated", bool(batch.truncated[lane]), status == TRUNCATED)
+        self._compare("terminated", bool(batch.terminated[lane]), status != RUNNING)
+        self._compare("by_limit", bool(batch.by_limit[lane]), status == BY_LIMIT)
         self._compare("scores", batch.scores[lane].tolist(), scores)
         self._compare("episode_length", int(batch.episode_length[lane]), int(self.state["ply"][0]))
         rewards = rewards_of_scores(scores) if self.over else [0.0] * self.players

@@ -10,7 +10,7 @@ from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, require_count
 from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
-from tabletop_envs.testing.env_games import GameWalk, check_losing, check_truncation, random_game
+from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game
 from tabletop_envs.testing.env_stacks import check_batch, check_gymnasium, check_pettingzoo
 
 MakeEnv = Callable[..., TabletopEnv]
@@ -30,7 +30,7 @@ def check_env(
     - At every ply: observations and states lie in their spaces, in fresh arrays; masks are all zeros for idle agents and all ones once the
       game is over; infos have the same numeric keys; rewards come at the end and have the sum zero; legal actions have different
       names that lead back to them; the text is drawn for every viewer and tells nothing that is hidden from him.
-    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` truncates; options are taken and checked.
+    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` ends a game; options are taken and checked.
     - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError and change nothing; clones, deep
       copies, pickles and restored games are independent and play on identically.
     - A batch plays, lane for lane and action for action, what the environment plays; packed rows unpack to the plain ones.
@@ -59,7 +59,7 @@ def check_env(
         check_copies(make, whole)
         check_refusals(make, whole)
         check_losing(make, game, case, seed)
-        check_truncation(make, whole)
+        check_limit(make, whole)
         check_pettingzoo(make, game, case)
         check_gymnasium(game, case)
         check_batch(make, game, case, seed, packed=number == 0)

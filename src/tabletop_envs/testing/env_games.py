@@ -221,10 +221,10 @@ class GameWalk:
         env, require = self.env, self.played.require
         flags = (*env.terminations.values(), *env.truncations.values())
         require(
-            len(set(env.terminations.values())) == 1 == len(set(env.truncations.values()))
-            and env.terminations[self.agents[0]] != env.truncations[self.agents[0]]
+            all(env.terminations.values())
+            and not any(env.truncations.values())
             and all(type(flag) is bool for flag in flags),
-            "terminations, truncations: all agents end together, by one of the two",
+            "terminations, truncations: all agents terminate together, and no game is truncated",
             f"{env.terminations}, {env.truncations}",
         )
         require(
@@ -280,21 +280,23 @@ def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: in
     )
 
 
-def check_truncation(make: MakeEnv, whole: Played) -> None:
+def check_limit(make: MakeEnv, whole: Played) -> None:
     """Check that max_plies ends a game half-way, and that such a game is restored."""
     plies = len(whole.actions) // 2
     if plies < 1:
         return
     env, played = play_again(make, whole, plies, max_plies=plies)
     played.require(
-        all(env.truncations.values()) and not any(env.terminations.values()),
-        "max_plies: after so many actions the game is truncated, and not terminated",
-        f"truncations {env.truncations}, terminations {env.terminations}",
+        all(env.terminations.values())
+        and not any(env.truncations.values())
+        and env.snapshot()["outcome"]["by_limit"] is True,
+        "max_plies: after this many actions the game terminates, and outcome says by_limit",
+        f"terminations {env.terminations}, truncations {env.truncations}",
     )
     again = make(**played.options)
     again.restore(env.snapshot())
     played.require(
-        again.snapshot() == env.snapshot() and again.truncations == env.truncations,
-        "restore: a truncated game is restored as such",
+        again.snapshot() == env.snapshot() and again.terminations == env.terminations,
+        "restore: a game ended by max_plies is restored as such",
         again.snapshot(),
     )

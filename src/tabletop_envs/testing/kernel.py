@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tabletop_envs.envs.game import Game, Part, Snapshot, State, max_plies_option, require_count
-from tabletop_envs.kernels import COMMON_FIELDS, RUNNING, TERMINATED, TRUNCATED, Kernel, engine, rng
+from tabletop_envs.kernels import BY_LIMIT, COMMON_FIELDS, RUNNING, TERMINATED, Kernel, engine, rng
 from tabletop_envs.testing.contract import (
     OptionCases,
     Played,
@@ -54,7 +54,7 @@ def check_kernel(
     """Play random games on a kernel and check everything that the kernel contract promises, at every ply.
 
     What a function writes and what it must leave alone, what a result may depend on, legal sets, players in turn, scores, endings and
-    truncation, every player's observation, hidden information, chance, illegal actions, types of calculation, and that the
+    the limit, every player's observation, hidden information, chance, illegal actions, types of calculation, and that the
     engine's loops play the same: one game, a batch, random play in compiled code. The functions are compiled once more for it.
 
     Args:
@@ -280,8 +280,8 @@ class GameCheck:
             f"to_move {to_move}",
         )
         require(
-            status in (RUNNING, TERMINATED, TRUNCATED),
-            f"{name}: status is RUNNING (0), TERMINATED (1) or TRUNCATED (2)",
+            status in (RUNNING, TERMINATED, BY_LIMIT),
+            f"{name}: status is RUNNING (0), TERMINATED (1) or BY_LIMIT (2)",
             f"status {status}",
         )
         limit = int(after["max_plies"][0])
@@ -291,9 +291,9 @@ class GameCheck:
             f"it goes on at ply {ply} with max_plies={limit}",
         )
         require(
-            status != TRUNCATED or ply >= limit,
-            f"{name}: the game is truncated by max_plies alone",
-            f"it is truncated at ply {ply} with max_plies={limit}",
+            status != BY_LIMIT or ply >= limit,
+            f"{name}: max_plies alone ends a game BY_LIMIT",
+            f"it ends so at ply {ply} with max_plies={limit}",
         )
 
     def check_legal(self, words: Words) -> list[int]:

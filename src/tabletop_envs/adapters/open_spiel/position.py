@@ -18,7 +18,7 @@ from tabletop_envs.adapters.open_spiel.chance import (
 from tabletop_envs.adapters.open_spiel.meeples import MeeplesChance
 from tabletop_envs.adapters.open_spiel.tuerme import TuermeChance
 from tabletop_envs.envs.game import Game, Snapshot, State, rewards_of_scores
-from tabletop_envs.kernels import RUNNING, TRUNCATED, engine
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 # OpenSpiel's numbers for who is to move when no player is (`pyspiel.PlayerId`).
 CHANCE, OVER = -1, -4
@@ -215,11 +215,10 @@ class Position:
         snapshot = self.rules.game.snapshot(self.states, self.rules.options)
         snapshot.pop("rng", None)
         if self.player == OVER:
-            snapshot["to_move"] = None
             snapshot["outcome"] = {
                 "scores": self.scores(),
                 "rewards": self.rewards(),
-                "truncated": bool(self.states["status"][0] == TRUNCATED),
+                "by_limit": bool(self.states["status"][0] == BY_LIMIT),
             }
         return snapshot
 

@@ -30,11 +30,11 @@ export function showPlayers(state) {
 
 function verdict(state) {
   const names = winners(state).map((player) => state.players[player].name);
-  const { scores, truncated } = state.outcome;
+  const { scores, by_limit: byLimit } = state.outcome;
   const human = state.players.findIndex((player) => player.agent === "human");
   const you = isAlone(state) && names.length === 1 && winners(state)[0] === human;
   const result = you ? "You won" : names.length ? `${names.join(" and ")} won` : "A draw";
-  return `${result}. Scores ${scores.join(" : ")}${truncated ? ", cut off by max_plies" : ""}.`;
+  return `${result}. Scores ${scores.join(" : ")}${byLimit ? ", ended by max_plies" : ""}.`;
 }
 
 export function showStatus(state) {
