@@ -121,8 +121,6 @@ class Game(ABC):
     parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
-    # The least and the greatest value of those of the state's own fields by which compiled code indexes, options apart.
-    index_ranges: ClassVar[Mapping[str, tuple[int, int]]] = {}
     # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
     has_chance: ClassVar[bool] = False
 
@@ -160,6 +158,10 @@ class Game(ABC):
         for name, value in options.items():
             states[name] = value
         return states
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        return ()
 
     # Observations
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, State, lane_seeds, require_count
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
@@ -196,8 +197,8 @@ class PUCT:
         over = np.flatnonzero(roots["status"] != RUNNING)
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
-        if (roots["num_players"] != roots["num_players"][0]).any():
-            raise ValueError("all positions must have the same number of players")
+        if roots is positions:
+            require_states(self.game, roots, name="positions")
         return roots.copy()
 
     def _gather(self, roots: State, start: bool, uniform_rounds: int) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tabletop_envs import registry
 from tabletop_envs.agents import heuristics
 from tabletop_envs.envs.game import Game, State, parse_seed, require_count
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.checks import require_number
@@ -186,6 +187,8 @@ class Search:
             raise TypeError(f"position is an environment or a state (1,), not {position!r}")
         if state.dtype != self.game.kernel.state or state.shape != (1,):
             raise TypeError(f"position is not one state of {self.game.name}")
+        if state is position:
+            require_states(self.game, state, name="position")
         if state["status"][0] != RUNNING:
             raise ValueError("the game is over, there is nothing to search")
         return state
