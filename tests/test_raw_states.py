@@ -80,7 +80,7 @@ def test_every_field_that_indexes_has_its_ends(name):
 def test_what_are_no_states_is_a_type_error(take):
     game = make_batch("tuerme", 1).game
     for states in (make_batch("kirche", 3).states, np.zeros(3), [1, 2, 3]):
-        with pytest.raises(TypeError, match="tuerme|an environment or a state"):
+        with pytest.raises(TypeError, match=r"tuerme|an environment or a state"):
             take(game, states)
 
 

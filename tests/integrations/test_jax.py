@@ -186,7 +186,7 @@ def test_a_step_leaves_its_arguments_alone():
     # Nor does the callback, which may be given memory that others read.
     host, writable = adapter._Host(registry.get_game("tuerme"), {}), state.copy()
     host.step(writable, np.asarray(first_legal(position)))
-    host.deal_hidden(writable, np.arange(3))
+    host.deal_hidden(writable, np.zeros((3, 2), np.uint32))
     np.testing.assert_array_equal(writable, state)
 
 
@@ -288,7 +288,7 @@ def test_states_of_other_options_are_refused(field, others, compiled):
 def test_bytes_that_are_no_game_are_refused():
     init, step, _ = make_step("kirche", 2)
     state = jnp.zeros_like(init(1).state)
-    with pytest.raises(ValueError, match="state of kirche have .*must be"):
+    with pytest.raises(ValueError, match=r"state of kirche have .*must be"):
         step(state, jnp.zeros(2, int))
 
 

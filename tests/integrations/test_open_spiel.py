@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import pickle
 import random
 import subprocess
@@ -254,9 +256,18 @@ def test_its_playthrough_shows_every_call(name):
 
 
 def test_the_docstrings_script_plays_a_game():
-    (script,) = scripts(open_spiel)
+    script, tournament = scripts(open_spiel)
     names = run_script(script, ("num_houses=1", "num_houses=1,max_plies=20"))
     assert names["state"].is_terminal()
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        run_script(
+            script.split("game =")[0] + tournament,
+            ("1.4, 20", "1.4, 2"),
+            ("games=10", "games=2"),
+            ('{"num_houses": 1}', '{"num_houses": 1, "max_plies": 12}'),
+        )
+    assert "openspiel mcts:20" in output.getvalue()
 
 
 def test_the_example_plays_and_ends_cleanly():

@@ -328,4 +328,5 @@ def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
 
 def _seeds(words: Any) -> npt.NDArray[np.uint64]:
     low, high = np.moveaxis(np.asarray(words, np.uint64), -1, 0)
-    return low | high << np.uint64(32)
+    seeds: npt.NDArray[np.uint64] = low | high << np.uint64(32)
+    return seeds
