@@ -97,7 +97,7 @@ def test_positions_that_do_not_fit_are_refused():
     env = played("kirche", {"num_houses": 3}, 1, 9)
     with pytest.raises(ValueError, match=r"num_houses=3, which must be 7"):
         load("kirche", {}).new_initial_state(env.snapshot())
-    with pytest.raises(ValueError, match=r"plays 'tuerme'|is 'kirche'"):
+    with pytest.raises(ValueError, match="the snapshot"):
         load("tuerme", {}).new_initial_state(env.snapshot())
     env.on_illegal = "lose"
     env.step(int(np.flatnonzero(env.action_mask() == 0)[0]))
@@ -123,7 +123,7 @@ def make_random(game: Any, player: int, rng: np.random.RandomState) -> Any:
 
 
 def finished(name: str, agents: list[Any], games: int, options: dict[str, Any]) -> list[Any]:
-    """The records of a tournament."""
+    """The outcomes of a tournament's games."""
     tournament = arena.Tournament(name, agents, games, 1, options, ratings=False)
     for _ in tournament.play():
         pass
@@ -136,14 +136,14 @@ def test_bots_play_tournaments(name):
     agents = [BotAgent(make, f"openspiel {make.__name__}"), "random"]
     games = [finished(name, agents, 4, {"max_plies": 16}) for _ in range(2)]
     assert len(games[0]) == 4
-    assert [game.actions for game in games[0]] == [game.actions for game in games[1]]
+    assert games[0] == games[1]
 
 
 def test_a_bot_that_searches_beats_random_play():
     agents = [BotAgent(make_search, "openspiel mcts:8"), "random"]
     options = {"num_houses": 1, "max_plies": 40}
     games = finished("kirche", agents, 6, options)
-    assert sum(game.result["rewards"][game.agents.index(agents[0].name)] for game in games) >= 3
+    assert sum(game.scores[game.seats.index("openspiel mcts:8")] for game in games) >= 3
 
 
 def test_a_bot_is_an_opponent():
