@@ -110,7 +110,7 @@ def test_positions_that_do_not_fit_are_refused():
 
 def make_search(game: Any, player: int, rng: np.random.RandomState) -> Any:
     evaluator = mcts.RandomRolloutEvaluator(1, rng)
-    return mcts.MCTSBot(game, 1.4, 8, evaluator, random_state=rng)
+    return mcts.MCTSBot(game, 1.4, 30, evaluator, random_state=rng)
 
 
 def make_hidden_search(game: Any, player: int, rng: np.random.RandomState) -> Any:
@@ -140,10 +140,13 @@ def test_bots_play_tournaments(name):
 
 
 def test_a_bot_that_searches_beats_random_play():
-    agents = [BotAgent(make_search, "openspiel mcts:8"), "random"]
-    options = {"num_houses": 1, "max_plies": 40}
-    games = finished("kirche", agents, 6, options)
-    assert sum(game.scores[game.seats.index("openspiel mcts:8")] for game in games) >= 3
+    agents = [BotAgent(make_search, "openspiel mcts:30"), "random"]
+    options = {"num_houses": 1, "max_plies": 60}
+    wins = {agent: 0 for agent in ("openspiel mcts:30", "random")}
+    for game in finished("kirche", agents, 4, options):
+        for seat, agent in enumerate(game.seats):
+            wins[agent] += game.scores[seat]
+    assert wins["openspiel mcts:30"] >= 2 + wins["random"]
 
 
 def test_a_bot_is_an_opponent():
