@@ -56,6 +56,7 @@ MODULES = (
     "adapters.jax",
     "adapters.masks",
     "adapters.open_spiel",
+    "adapters.open_spiel.agent",
     "adapters.pufferlib",
     "adapters.rllib",
     "adapters.sb3",
