@@ -103,7 +103,7 @@ class _SharedMask:
         self._shared[0] = mask
 
     def clone(self) -> Any:
-        twin = super().clone()
+        twin = super().clone()  # type: ignore[misc]
         twin._shared = self._shared
         return twin
 
