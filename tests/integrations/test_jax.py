@@ -314,6 +314,20 @@ def test_the_script_of_the_docstring_searches():
     assert "won by light and dark" in output.getvalue()
     assert guard.actions > 3 * 12 * 8 / 2
     assert names["position"].by_limit.all()
+    # What the tree is told: nothing beyond the end, and values of who moves next with their sign.
+    position, turns = names["init"](3), set()
+    for _ in range(12):
+        output, after = names["recurrent"](None, None, first_legal(position), position)
+        mover, following = position.current_player, after.current_player
+        own = jnp.take_along_axis(after.rewards, mover[:, None], 1)[:, 0]
+        np.testing.assert_array_equal(output.reward, own)
+        assert (abs(output.reward) <= 1).all()
+        signs = np.where(after.terminated, 0, np.where(mover == following, 1, -1))
+        np.testing.assert_array_equal(output.discount, signs)
+        turns |= set(signs.tolist())
+        position = after
+    assert position.by_limit.all()
+    assert turns == {-1, 0, 1}
 
 
 def test_muzero_search_plays_a_move_that_wins():

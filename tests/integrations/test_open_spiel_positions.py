@@ -142,7 +142,7 @@ def test_bots_play_tournaments(name):
 def test_a_bot_that_searches_beats_random_play():
     agents = [BotAgent(make_search, "openspiel mcts:30"), "random"]
     options = {"num_houses": 1, "max_plies": 60}
-    wins = {agent: 0 for agent in ("openspiel mcts:30", "random")}
+    wins = dict.fromkeys(("openspiel mcts:30", "random"), 0)
     for game in finished("kirche", agents, 4, options):
         for seat, agent in enumerate(game.seats):
             wins[agent] += game.scores[seat]
