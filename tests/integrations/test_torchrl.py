@@ -112,7 +112,8 @@ def test_environments_in_series_satisfy_their_specs():
     with guarded():
         check_env_specs(TransformedEnv(SerialEnv(2, make_strict), ActionMask()))
     env = SerialEnv(2, make_default)
-    check_env_specs(env)
+    with pytest.warns(UserWarning, match="an illegal action has lost a game.*ActionMask"):
+        check_env_specs(env)
     data = env.rollout(3, break_when_any_done=False)
     assert data["next", "illegal_action"].any()
     assert (data["next", "terminated"] == data["next", "illegal_action"]).all()
@@ -327,7 +328,8 @@ def test_an_illegal_action_loses():
     env = TabletopEnv("kirche", 2, seed=1)
     data = first_legal(env.reset())
     data["action"][1] = 1
-    after = env.step(data)["next"]
+    with pytest.warns(UserWarning, match="an illegal action has lost a game"):
+        after = env.step(data)["next"]
     assert after["reward"].tolist() == [[0.0], [-1.0]]
     assert after["terminated"].tolist() == after["illegal_action"].tolist() == [[False], [True]]
 
@@ -337,7 +339,8 @@ def test_an_illegal_action_loses_in_self_play():
     data = first_legal(env.reset())
     mover = int(data["player"][1])
     data["action"][1] = int(data["action_mask"][1].int().argmin())
-    after = env.step(data)["next"]
+    with pytest.warns(UserWarning, match="an illegal action has lost a game"):
+        after = env.step(data)["next"]
     lost = [-1.0 if player == mover else 0.5 for player in range(3)]
     assert after["reward"].tolist() == [[0.0] * 3, lost]
     assert after["terminated"].tolist() == [[False], [True]]

@@ -66,6 +66,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs import registry
+from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.adapters.self_play import SelfPlayLanes
 from tabletop_envs.envs.game import Game, Option, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
@@ -152,7 +153,7 @@ class TabletopEnv(EnvBase):
         done, terminated: `bool (N, 1)`, whether the game is over.
         truncated: `bool (N, 1)`, always False: it is for limits from outside, such as `StepCounter`'s.
         by_limit: `bool (N, 1)`, whether `max_plies` ended the game.
-        illegal_action: `bool (N, 1)`, whether an illegal action ended it.
+        illegal_action: `bool (N, 1)`, whether an illegal action ended it. The first one warns.
 
     Where an opponent raises, all games are as they were. Partial resets (`_reset`) and partial steps (`_step`) are honoured: other lanes stay as they are.
     """
@@ -191,6 +192,9 @@ class TabletopEnv(EnvBase):
         self._lanes = lanes
         self._lanes.seed(lanes.all_lanes, seeds)
         self._started = np.zeros(count, np.bool_)
+        self._warn = IllegalActionWarning(
+            "Use MaskedCategorical, and ActionMask around a SerialEnv or ParallelEnv."
+        )
         # What was returned last: lanes that stay as they are need not be looked at again.
         self._observation = np.zeros((count, described.kernel.observation_size), np.float32)
         self._mask = np.ones((count, self.num_actions), np.int8)
@@ -246,6 +250,7 @@ class TabletopEnv(EnvBase):
         actions = action.cpu().numpy().astype(np.int64).reshape(self.batch_size[0])
         with self._lanes.undone_on_error():
             self._lanes.play(lanes, actions)
+        self._warn(self._lanes.offended[lanes])
         result = self._show(lanes)
         played = np.zeros((self.batch_size[0], 1), np.bool_)
         played[lanes] = True
