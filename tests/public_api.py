@@ -57,6 +57,7 @@ MODULES = (
     "adapters.jax",
     "adapters.masks",
     "adapters.open_spiel",
+    "adapters.open_spiel.agent",
     "adapters.pufferlib",
     "adapters.rllib",
     "adapters.sb3",

@@ -21,8 +21,9 @@ from tests.tuerme_boards import blocked_deal
 HUGE = 10**5000  # of more digits than Python shows
 
 
-def assert_played(snapshot, choices=random.Random(1).randrange):
+def assert_played(snapshot, choices=None):
     """A position is taken, and played to its end within the spaces; every snapshot on the way is restored as it is."""
+    choices = choices or random.Random(1).randrange
     options = snapshot["options"]
     given = {"num_players": options["num_players"]} if "num_players" in options else {}
     env, twin = raw_env(snapshot["game"], **given), raw_env(snapshot["game"], **given)

@@ -136,7 +136,7 @@ def changed(record: GameRecord, **changes: Any) -> dict[str, Any]:
         ({"game": ...}, "lacks 'game'"),
         ({"actions": ...}, "lacks 'actions'"),
         ({"colour": "red"}, "'colour', which is none of game, options"),
-        ({"options": {"houses": 3}}, "kirche has no option 'houses'"),
+        ({"options": {"houses": 3}}, "kirche got an unexpected keyword argument 'houses'"),
         ({"options": {"num_houses": 8}}, "num_houses=8 must be an integer from 1 to 7"),
         ({"options": {"num_houses": True}}, "num_houses=True must be an integer from 1 to 7"),
         ({"options": [1]}, "options is"),

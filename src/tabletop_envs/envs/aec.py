@@ -22,6 +22,7 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
@@ -433,7 +434,13 @@ class TabletopEnv(Drawing, AECEnv):
             states: An array of one record, which is copied.
             offender: The player who has lost it by an illegal action.
             before: The bytes of the record before the last action, for drawings that mark what it changed.
+
+        Raises:
+            TypeError, ValueError: For what is no such game, or one with other options; nothing is changed then.
         """
+        require_states(self.game, states, self.options)
+        if states.shape != (1,):
+            raise ValueError(f"states must be one game, not of the shape {states.shape}")
         self._states[:] = states
         self._offender = offender
         self._begin(engine.SHOW)

@@ -132,9 +132,10 @@ class Game(ABC):
         checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
+            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
             raise TypeError(
-                f"{self.name} has no option {shown(unknown[0])} (={shown(given[unknown[0]])}): "
-                f"its options are {', '.join(known)}"
+                f"{self.name} got an unexpected keyword argument {shown(unknown[0])}"
+                f"={shown(given[unknown[0]])}: its options are {', '.join(known)}"
             )
         return {
             name: option.parse(given.get(name, option.default)) for name, option in known.items()
@@ -151,6 +152,10 @@ class Game(ABC):
         for name, value in options.items():
             states[name] = value
         return states
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        return ()
 
     # Observations
 

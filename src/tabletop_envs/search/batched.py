@@ -14,6 +14,7 @@ from tabletop_envs import checks
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.envs.slices import next_size
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
@@ -208,8 +209,8 @@ class PUCT:
         over = np.flatnonzero(roots["status"] != RUNNING)
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
-        if (roots["num_players"] != roots["num_players"][0]).any():
-            raise ValueError("all positions must have the same number of players")
+        if roots is positions:
+            require_states(self.game, roots, name="positions")
         return roots.copy()
 
     def _search_evenly(self, roots: State) -> None:

@@ -14,6 +14,7 @@ from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
 from tabletop_envs.envs.game import Game, State, find_game
 from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
@@ -194,6 +195,8 @@ class Search:
             raise TypeError(f"position is an environment or a state (1,), not {position!r}")
         if state.dtype != self.game.kernel.state or state.shape != (1,):
             raise TypeError(f"position is not one state of {self.game.name}")
+        if state is position:
+            require_states(self.game, state, name="position")
         if state["status"][0] != RUNNING:
             raise ValueError("the game is over, there is nothing to search")
         return state

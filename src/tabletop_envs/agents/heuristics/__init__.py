@@ -21,6 +21,7 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
@@ -181,7 +182,11 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
 
     Returns:
         `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
+
+    Raises:
+        TypeError, ValueError: For what are no states of this game, naming what is wrong (`envs.states.require_states`).
     """
+    require_states(game, states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
     # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.
