@@ -386,7 +386,6 @@ class BatchEnv:
             except ValueError as error:
                 raise ValueError(f"lane {lane}: {error}") from None
             states[lane] = restored[0]
-        states["rng"] = generators["rng"]
         self._states[:] = states
         self._samplers[:] = generators["samplers"]
         self._advance(engine.SHOW, self._actions)
