@@ -108,7 +108,6 @@ SMALLER = {
     "--only ppo-tuerme-2 --seeds 1 --folder runs/learning --results runs/learning",
     ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
     "tests/test_lockstep.py -k kirche",
-    ".venv/bin/python -m pytest -m fuzz": ".venv/bin/python -m pytest -m fuzz tests/fuzz/test_options.py -k command",
 }
 
 # What a command that asks is answered; others find an empty input.
