@@ -223,7 +223,7 @@ def require(condition: bool, fault: str) -> None:
 def require_equal(given: Any, expected: Any, name: str) -> None:
     """The value that a snapshot gives for `name` must be the position's."""
     if not _equal(given, expected):
-        raise ValueError(f"{name} is {shown(given)}, but in this position it is {expected!r}")
+        raise ValueError(f"{name} is {shown(given)}, but must be {expected!r} in this position")
 
 
 def _equal(given: Any, expected: Any) -> bool:
@@ -260,7 +260,7 @@ def require_list(value: Any, name: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise ValueError(f"{name} is {shown(value)}, but must be a list")
     if length is not None:
-        require(len(value) == length, f"{name} has {len(value)} entries, not {length}")
+        require(len(value) == length, f"{name} has {len(value)} entries, but must have {length}")
     return list(value)
 
 
@@ -269,6 +269,8 @@ def require_mapping(value: Any, name: str, keys: Sequence[str] = ()) -> Mapping[
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} is {shown(value)}, but must be a dict")
     if keys and set(value) != set(keys):
-        raise ValueError(f"{name} has the keys {shown(list(value))}, not {', '.join(keys)}")
+        raise ValueError(
+            f"{name} has the keys {shown(list(value))}, but must have {', '.join(keys)}"
+        )
     result: Mapping[str, Any] = value
     return result

@@ -38,7 +38,9 @@ def game_names() -> list[str]:
 
 
 def batch_id(name: str) -> str:
-    """The id of a game in `make_batch`, such as `kirche-v0`."""
+    """The id of a game in `make_batch`, such as `kirche-v0`; ValueError for a game that is not in the list."""
+    if name not in GAMES:
+        raise ValueError(f"game {name!r} must be one of the registry's: {', '.join(GAMES)}")
     return f"{name}-v{GAMES[name]}"
 
 

@@ -18,8 +18,11 @@ from tabletop_envs import checks, registry
 from tabletop_envs.checks import (
     UINT64_MAX,
     require,
+    require_bool,
+    require_choice,
     require_equal,
     require_int,
+    require_list,
     require_mapping,
     shown,
 )
@@ -37,8 +40,6 @@ __all__ = [
     "find_game",
     "lane_seeds",
     "max_plies_option",
-    "parse_seed",
-    "require_count",
     "rewards_of_illegal",
     "rewards_of_scores",
 ]
@@ -131,9 +132,10 @@ class Game(ABC):
         checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
+            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
             raise TypeError(
-                f"{self.name} has no option {shown(unknown[0])} (={shown(given[unknown[0]])}): "
-                f"its options are {', '.join(known)}"
+                f"{self.name} got an unexpected keyword argument {shown(unknown[0])}"
+                f"={shown(given[unknown[0]])}: its options are {', '.join(known)}"
             )
         return {
             name: option.parse(given.get(name, option.default)) for name, option in known.items()
@@ -150,6 +152,10 @@ class Game(ABC):
         for name, value in options.items():
             states[name] = value
         return states
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        return ()
 
     # Observations
 
@@ -220,74 +226,48 @@ class Game(ABC):
     ) -> tuple[State, dict[str, int | bool], int | None]:
         """The state, the options and the player who lost by an illegal action (or None) of a snapshot.
 
-        `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming what is
-        impossible, for anything that the rules cannot lead to.
+        A position is checked, not its history: what passes can be played to the end within the spaces, and every later
+        snapshot can be restored. `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming
+        the field and what it must be, for everything else.
         """
         require(
-            isinstance(snapshot, Mapping), f"a snapshot is a dict, not {type(snapshot).__name__}"
+            isinstance(snapshot, Mapping),
+            f"a snapshot must be a dict, not {type(snapshot).__name__}",
         )
         common = ("game", "options", "ply", "to_move", "outcome")
-        allowed = {*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ())}
+        allowed = (*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ()))
         for key in (*common, *self.snapshot_keys):
-            require(key in snapshot, f"the snapshot lacks {key!r}")
+            require(key in snapshot, f"the snapshot lacks {key!r}: it must have one")
         for key in snapshot:
-            require(key in allowed, f"the snapshot has {key!r}, which {self.name} does not know")
-        require(
-            snapshot["game"] == self.name,
-            f"game is {snapshot['game']!r}, but this environment plays {self.name!r}",
-        )
+            require(
+                key in allowed,
+                f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
+            )
+        require_choice(snapshot["game"], "game", (self.name,))
         given = require_mapping(snapshot["options"], "options")
+        known = [option.name for option in self.options]
+        for key in given:
+            require(
+                key in known, f"options has {shown(key)}, but its keys must be {', '.join(known)}"
+            )
         try:
             options = self.parse_options(given)
         except TypeError as error:
             raise ValueError(str(error)) from None
+        players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
         state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
         state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        outcome = snapshot["outcome"]
-        players = self.num_players(options)
         state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
-        ended = self.read_position(state, snapshot)
-        if ended:
+        outcome = _parse_outcome(snapshot["outcome"], players)
+        if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
         elif state["ply"] >= state["max_plies"]:
             state["status"] = BY_LIMIT
         else:
             state["status"] = RUNNING
-        offender = self._check_outcome(state, outcome, players)
-        if offender is not None:
-            state["status"] = TERMINATED
-        return states, options, offender
-
-    def _check_outcome(self, state: Any, outcome: Any, players: int) -> int | None:
-        """Whether the outcome given is that of the position; the offender of a game lost by an illegal action."""
-        over = state["status"] != RUNNING
-        if outcome is None:
-            require(not over, "outcome is None, but the game is over in this position")
-            return None
-        given = require_mapping(outcome, "outcome")
-        require(
-            set(given) == {"scores", "rewards", "by_limit"},
-            f"outcome has the keys {sorted(given)}, not scores, rewards, by_limit",
-        )
-        scores = [int(score) for score in state["scores"][:players]]
-        require_equal(given["scores"], scores, "outcome['scores']")
-        by_limit = bool(state["status"] == BY_LIMIT)
-        require(
-            given["by_limit"] is by_limit,
-            f"outcome['by_limit'] is {given['by_limit']!r}, but the position says {by_limit}",
-        )
-        if over:
-            require_equal(given["rewards"], rewards_of_scores(scores), "outcome['rewards']")
-            return None
-        offender = int(state["to_move"])
-        if given["rewards"] == rewards_of_illegal(offender, players):
-            return offender
-        raise ValueError(
-            f"outcome says the game is over with rewards {given['rewards']!r}, "
-            "but by the rules it goes on in this position"
-        )
+        return states, options, _check_outcome(state, outcome, players)
 
     @abstractmethod
     def position(self, state: Any) -> Snapshot:
@@ -297,8 +277,9 @@ class Game(ABC):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         """Write the game's own part of a snapshot into a state; whether the rules end the game here.
 
-        Options, `rng`, `ply` and `to_move` are there already; `scores`
-        are to be written. ValueError, naming what is impossible.
+        Options, `rng`, `ply` and `to_move` are there already, and the snapshot has all `snapshot_keys`; its `outcome` is
+        None, or a dict whose values have the right types. `scores` are to be written. ValueError, naming the field and what
+        it must be, for every other position and for data of any other type.
         """
 
     # Words
@@ -320,6 +301,52 @@ def find_game(game: Game | str) -> Game:
     return game if isinstance(game, Game) else registry.get_game(game)
 
 
+def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
+    """The outcome of a snapshot, its types checked."""
+    if outcome is None:
+        return None
+    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
+    scores = require_list(given["scores"], "outcome['scores']", players)
+    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    for reward in rewards:
+        require(
+            isinstance(reward, int | float | np.integer | np.floating)
+            and not isinstance(reward, bool),
+            f"outcome['rewards'] has {shown(reward)}, but must have numbers",
+        )
+    low, high = -(2**15), 2**15 - 1  # what states hold
+    return {
+        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "rewards": rewards,
+        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
+    }
+
+
+def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> int | None:
+    """Whether the outcome given is that of the position; the player who lost by an illegal action, or None."""
+    over = bool(state["status"] != RUNNING)
+    if outcome is None:
+        require(not over, "outcome is None, but must not be: the game is over in this position")
+        return None
+    scores = [int(score) for score in state["scores"][:players]]
+    by_limit = bool(state["status"] == BY_LIMIT)
+    require_equal(outcome["scores"], scores, "outcome['scores']")
+    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
+    if over:
+        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        return None
+    # By the rules the game continues here: only an illegal action can have ended it.
+    offender = int(state["to_move"])
+    lost = rewards_of_illegal(offender, players)
+    require(
+        outcome["rewards"] == lost,
+        f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this position: outcome must be "
+        f"None, or the rewards {lost} of an illegal action of player {offender}",
+    )
+    state["status"] = TERMINATED
+    return offender
+
+
 def rewards_of_scores(scores: Sequence[int]) -> list[float]:
     """The rewards at the end of a game, in the players' order (T15; K12 and M28 are the same)."""
     top = max(scores)
@@ -332,11 +359,6 @@ def rewards_of_scores(scores: Sequence[int]) -> list[float]:
 def rewards_of_illegal(offender: int, players: int) -> list[float]:
     """The rewards of a game that a player lost by an illegal action."""
     return [-1.0 if player == offender else 1.0 / (players - 1) for player in range(players)]
-
-
-def parse_seed(seed: Any, name: str = "seed") -> int:
-    """A seed as a plain int (`checks.seed`)."""
-    return checks.seed(name, seed)
 
 
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
@@ -353,8 +375,3 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
     seeds += np.full(num_lanes, first, np.uint64)
     return seeds
-
-
-def require_count(name: str, value: Any, maximum: int) -> int:
-    """An integer from 1 to `maximum` (`checks.integer`)."""
-    return checks.integer(name, value, 1, maximum)
