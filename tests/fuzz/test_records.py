@@ -141,6 +141,7 @@ def test_a_tournament_cut_anywhere_loses_at_most_the_game_that_was_cut(
             assert resumed.table() == table, size
             assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines()), size
             counts["played to the end"] += 1
+        del resumed  # and with it the lock on the file
     report(capsys, "cut tournaments", counts)
 
 
@@ -162,6 +163,7 @@ def test_a_tournament_damaged_anywhere_is_named_and_left_alone(tmp_path: Path, c
         # At most a half-written last line has gone.
         assert damaged.startswith(path.read_bytes()), _near(damaged, place)
         counts["resumed"] += 1
+        del resumed  # and with it the lock on the file
     report(capsys, "damaged tournaments", counts)
 
 
