@@ -258,6 +258,7 @@ CASES = [
         **LEARNING,
         num_envs=COUNTS,
         copy=[*BOOLS, None],
+        max_episode_steps=[*NOT_INTEGERS, -2, 0, HUGE],
         autoreset_mode=[*WORDS, None],
     ),
     *_named(
@@ -383,6 +384,12 @@ CASES = [
         legal=[[action] for action in (*NOT_INTEGERS, -1, HUGE, None)],
     ),
     *_named(
+        "render.svg.draw_text",
+        lambda **given: svg.draw_text("a", "b", **given),
+        size=[*NUMBERS, 0],
+        theme=[*WORDS, None],
+    ),
+    *_named(
         "web.WebGame",
         lambda **given: WebGame(_session(), **given),
         think_seconds=[*NUMBERS, 0, 3601, None],
@@ -498,6 +505,7 @@ KINDS = ("int", "bool", "float", "int | None", "float | None", "int | Sequence[i
 LEFT_OUT = {
     "kernels": "compiled code, whose contract says what it takes",
     "adapters": "tests/integrations/test_arguments.py",
+    "training": "for examples: checkpoints, which its own tests damage",
     "testing.Reference": "a protocol",
     "web.": "versions come from the server, which checks them; `serve` hands its port to the system",
     "envs.game.Game.": "what a game implements, called by environments that have checked",

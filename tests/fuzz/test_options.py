@@ -242,7 +242,7 @@ def test_the_command_line_takes_options_or_names_them(name: str, capsys: Any) ->
             options = game_options(game, texts)
         except typer.BadParameter as error:
             keys = {text.partition("=")[0].strip() for text in texts}
-            named = any(key in error.message for key in keys)
+            named = any(key[:50] in error.message for key in keys)
             assert named or any(repr(text) in error.message for text in texts), (texts, error)
             assert len(error.message) < 12_000, texts
             counts["refused"] += 1

@@ -82,7 +82,9 @@ class TabletopVectorEnv(
         self.autoreset_mode = autoreset_mode
         self.copy = checks.boolean("copy", copy)
         self._max_steps = INT64_MAX
-        if max_episode_steps not in (None, -1):
+        # Gymnasium's registry has −1 for none.
+        unlimited = isinstance(max_episode_steps, int) and max_episode_steps == -1
+        if max_episode_steps is not None and not unlimited:
             self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
         self._steps = np.zeros(self.num_envs, np.int64)
         self._lanes = LearnerLanes(

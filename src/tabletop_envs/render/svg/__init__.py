@@ -106,6 +106,8 @@ def draw_symbols(
 
 def draw_text(game: str, text: str, theme: str = "light", size: float | None = None) -> str:
     """A text as an SVG document that stands for a game's drawing: `game` is its title, the rest as in `draw`."""
+    if size is not None:
+        size = checks.number("size", size, above=0)
     lines = text.split("\n")
     width = 2 * MARGIN + 0.62 * LETTER * max(map(len, lines))
     canvas = Canvas(game, theme, width, 2 * MARGIN + LINE * len(lines), game)
