@@ -320,7 +320,7 @@ def test_a_game_is_gone_on_with_from_within_another() -> None:
 def test_after_the_end_a_move_can_be_taken_back() -> None:
     words = ("play", "kirche", "--opponent", "random", "--option", "max_plies=6", "--seed", "1")
     result = run(*words, lines="1\n1\n1\nundo\n2\n\n1\n")
-    assert result.stdout.count("The game is over (cut off by max_plies): a draw.") == 2
+    assert result.stdout.count("The game is over (ended by max_plies): a draw.") == 2
     assert not list(Path().iterdir())  # finished, and no file was asked for
 
 
