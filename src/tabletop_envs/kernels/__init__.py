@@ -50,6 +50,7 @@ from numba import from_dtype
 from numba.extending import overload
 
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
 
@@ -190,6 +191,8 @@ def register(
     Called once by every kernel, at the end of its file. The functions are chosen by the record's type, so that the
     engine's compiled loops need neither closures nor function arguments: both would keep them out of the on-disk
     cache.
+
+    Compiling raises TypeError, with file and line, where one of the functions names a field that the state does not have.
     """
     record = from_dtype(kernel.state)
 
@@ -199,7 +202,11 @@ def register(
         _INTERPRETED[generic.__name__, kernel.state] = implementation
 
         def implementation_for(state, *others):  # type: ignore[no-untyped-def]
-            return implementation if state == record else None
+            if state != record:
+                return None
+            # Called where something is compiled; what comes from the cache has passed.
+            check_fields(implementation, kernel.state.names or ())
+            return implementation
 
         overload(generic, strict=False, jit_options={"forceinline": True})(implementation_for)
 

@@ -7,8 +7,10 @@ everybody until it is over. A cached loop that calls them must take `workspace(k
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
@@ -120,9 +123,15 @@ def has_heuristic(kernel: Kernel) -> bool:
 
 
 def load(game: Game) -> None:
-    """Import the heuristic of one of the library's games; a user's own game registers its own."""
+    """Import the heuristic of one of the library's games, if it has one; a custom game registers its own."""
     if game.name in registry.GAMES:
-        importlib.import_module(f"tabletop_envs.agents.heuristics.{game.name}")
+        _import(f"{__name__}.{game.name}")
+
+
+@functools.cache
+def _import(module: str) -> None:
+    if importlib.util.find_spec(module):
+        importlib.import_module(module)
 
 
 def code_digest(kernel: Kernel) -> str:
@@ -173,9 +182,15 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
 
     Returns:
         `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
+
+    Raises:
+        TypeError, ValueError: For what are no states of this game, naming what is wrong (`envs.states.require_states`).
     """
+    require_states(game, states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
+    # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.
+    states = np.require(states, requirements=("C", "A", "W"))
     _evaluate_lanes(states, workspace(game.kernel), estimates)
     return estimates
 
