@@ -1,4 +1,4 @@
-"""Random actions of the whole space, legal or not, in every game: nothing may be read or written out of bounds.
+"""Random actions, legal or not, in every game: nothing may be read or written out of bounds.
 
     NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(mktemp -d) python -m tests.wild_play 20000
 
@@ -22,7 +22,10 @@ LANES = 4
 
 @engine.entry
 def play_wildly(states, legal, sampler, steps, observation):
-    """Every second action is a legal one, if there is one; the advanced sampler, or 0 for a set beyond the space."""
+    """Half of the actions are legal, if there is a legal one, the others of the space, some any number at all.
+
+    The advanced sampler, or 0 if what should be legal is none of the space.
+    """
     counts = np.zeros(legal.shape[1] // engine.GROUP, np.uint64)
     for _ in range(steps):
         for lane in range(states.size):
@@ -35,6 +38,8 @@ def play_wildly(states, legal, sampler, steps, observation):
                 action = np.int64(any_action)
             if action < 0 or np.uint64(action) >= size:
                 return np.uint64(0)
+            if coin == np.uint64(1):
+                action = np.int64(rng.output(sampler))
             kernels.step(state, action)
             if state.status != kernels.RUNNING:
                 kernels.start(state)
