@@ -273,7 +273,7 @@ def call_step(actions: Any = (0, 0), size: int | None = None, dtype: Any = jnp.u
     ],
 )
 def test_states_of_other_options_are_refused(field, others, compiled):
-    """As they are by a ValueError, under `jit` by JAX's own error with the same words; never by what they do to memory."""
+    """By a ValueError, under `jit` by JAX's own error with its words; never by a crash."""
     init, _, _ = make_step("tuerme", 64, **others)
     _, step, deal_hidden = make_step("tuerme", 64)
     position = init(1)
