@@ -281,14 +281,14 @@ def test_states_of_other_options_are_refused(field, others, compiled):
     error = jax.errors.JaxRuntimeError if compiled else ValueError
     for function in (step, deal_hidden):
         run = jax.jit(function) if compiled else function
-        with pytest.raises(error, match=rf"state of tuerme have {field}=\d+, which must be"):
+        with pytest.raises(error, match=rf"state of tuerme: {field}=\d+ must be"):
             jax.block_until_ready(run(*arguments))
 
 
 def test_bytes_that_are_no_game_are_refused():
     init, step, _ = make_step("kirche", 2)
     state = jnp.zeros_like(init(1).state)
-    with pytest.raises(ValueError, match=r"state of kirche have .*must be"):
+    with pytest.raises(ValueError, match=r"state of kirche: .*must be"):
         step(state, jnp.zeros(2, int))
 
 

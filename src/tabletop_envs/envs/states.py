@@ -51,4 +51,4 @@ def require_states(
         if values.min() < low or values.max() > high:
             wrong = values[(values < low) | (values > high)][0]
             allowed = str(low) if low == high else f"from {low} to {high}"
-            raise ValueError(f"{name} of {game.name} have {field}={wrong}, which must be {allowed}")
+            raise ValueError(f"{name} of {game.name}: {field}={wrong} must be {allowed}")

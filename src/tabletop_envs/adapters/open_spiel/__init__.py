@@ -162,7 +162,7 @@ class TabletopGame(pyspiel.Game):
         for option, value in options.items():
             if value != self.rules.options[option]:
                 raise ValueError(
-                    f"the snapshot has {option}={value}, which must be {self.rules.options[option]}"
+                    f"the snapshot's {option}={value} must be {self.rules.options[option]}"
                 )
         if offender is not None:
             raise ValueError(
