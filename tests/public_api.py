@@ -28,6 +28,7 @@ MODULES = (
     "registry",
     "records",
     "session",
+    "training",
     "envs.aec",
     "envs.batch",
     "envs.game",

@@ -214,7 +214,7 @@ def test_seeds_attributes_and_faults() -> None:
         env.step(actions[:2])
     with pytest.raises(ValueError, match="not from 0 to 1322"):
         env.step(actions + 5000)
-    with pytest.raises(TypeError, match="whole numbers"):
+    with pytest.raises(TypeError, match="must be integers"):
         env.step(actions + 0.5)
     for ids in ([3], [0, 0], [-1]):
         with pytest.raises(ValueError, match="not different ones from 0 to 2"):

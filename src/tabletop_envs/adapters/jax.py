@@ -46,8 +46,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
-from tabletop_envs.envs.game import Game, Option, State, lane_seeds, rewards_of_illegal
+from tabletop_envs import checks
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
 from tabletop_envs.envs.states import require_states
 from tabletop_envs.extras import require
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
@@ -124,8 +124,8 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
     Raises:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
     """
-    described = registry.get_game(game) if isinstance(game, str) else game
-    count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
+    described = find_game(game)
+    count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     host = _Host(described, options)
 
     def init(seed: Any = None) -> Position:

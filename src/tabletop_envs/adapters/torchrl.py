@@ -66,10 +66,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
+from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.game import Game, Option, lane_seeds
+from tabletop_envs.envs.game import Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
@@ -176,12 +176,12 @@ class TabletopEnv(EnvBase):
         device: Any = None,
         **options: Any,
     ) -> None:
-        count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
-        described = registry.get_game(game) if isinstance(game, str) else game
+        count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        described = find_game(game)
         lanes: LearnerLanes
         if isinstance(opponents, str) and opponents == SELF:
             if seat is not None:
-                raise ValueError(f"option seat={seat!r} is impossible with opponents='self'")
+                raise ValueError(f"seat={checks.shown(seat)} must be None with opponents='self'")
             lanes = SelfPlayLanes(described, count, on_illegal, None, options)
         else:
             lanes = LearnerLanes(described, count, opponents, seat, on_illegal, None, options)
@@ -191,7 +191,7 @@ class TabletopEnv(EnvBase):
         self.num_actions = lanes.num_actions
         self.num_players = lanes.num_players
         self.self_play = isinstance(lanes, SelfPlayLanes)
-        self.categorical_actions = categorical_actions
+        self.categorical_actions = checks.boolean("categorical_actions", categorical_actions)
         self._lanes = lanes
         self._lanes.seed(lanes.all_lanes, seeds)
         self._started = np.zeros(count, np.bool_)
@@ -250,7 +250,8 @@ class TabletopEnv(EnvBase):
         action = tensordict["action"]
         if not self.categorical_actions:
             action = action.long().argmax(-1)
-        actions = action.cpu().numpy().astype(np.int64).reshape(self.batch_size[0])
+        numbers = action.cpu().numpy().reshape(self.batch_size[0])
+        actions = checks.integers("action", numbers, numbers.shape)
         with self._lanes.undone_on_error():
             self._lanes.play(lanes, actions)
         self._warn(self._lanes.offended[lanes])

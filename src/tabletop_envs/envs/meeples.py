@@ -55,8 +55,9 @@ M5 Empty fields
 M6 Neighbours
     No two meeples of a colour may come to stand next to each other, judged after the action. (D: the source does not say
     how clones fit in, which come beside the field of an own meeple; we allow a clone beside the meeple that it is cloned
-    from, since there would be none otherwise. Such a pair may stay, or travel on one stone; nothing else may bring a
-    meeple beside one of its colour.)
+    from, since there would be none otherwise. Such a pair may stay, or travel on the two halves of one stone (M21).
+    Whatever else brings a meeple beside one of its colour is illegal, its former partner included, since the source makes no
+    exception: a stone may not be picked up and swung round so that its meeple ends beside the one that it stood beside before.)
 
 *The setup, player by player*
 
@@ -232,6 +233,15 @@ Hidden, unless hands are open, are the others' hands, and the stone and field th
 but not laid yet: others see that a stone has been taken up, not which. Meeples and blocks share the planes
 `owners`, and values are one plane of numbers, to keep the observation short: its size is what the speed of a
 batch depends on.
+
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. The hands tell `round` until
+they are empty, and nobody has laid fewer stones than the others; the layout may lie anywhere from the second round on. Meeples of
+one colour are side by side only in pairs, one of them on a 2 (M6). `round` may be so high that the game still ends
+by round 120 at the latest (M27).
 
 Example
 =======
