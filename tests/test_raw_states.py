@@ -54,7 +54,7 @@ def test_impossible_fields_are_named(take, field, value, name):
     batch = make_batch(name, 3, seed=1)
     states = batch.states.copy()
     states[field][0] = value
-    with pytest.raises(ValueError, match=f"{field}={value},? .*must be|the game is over"):
+    with pytest.raises(ValueError, match=f"{field}={value} .*must be|the game is over"):
         take(batch.game, states)
 
 
@@ -71,7 +71,7 @@ def test_every_field_that_indexes_has_its_ends(name):
             require_states(game, states)
             if np.iinfo(states[field].dtype).min <= end + step:
                 states[field][1] = end + step
-                with pytest.raises(ValueError, match=f"{field}={end + step}, which must be from"):
+                with pytest.raises(ValueError, match=f"{field}={end + step} must be from"):
                     require_states(game, states)
     assert bool(fields) is (name != "kirche")
 
@@ -88,7 +88,7 @@ def test_games_of_different_numbers_of_players_are_refused():
     batch = make_batch("tuerme", 3)
     states = batch.states.copy()
     states["num_players"][1] = 3
-    with pytest.raises(ValueError, match="num_players=3, which must be 2"):
+    with pytest.raises(ValueError, match="num_players=3 must be 2"):
         heuristics.values(batch.game, states)
     with pytest.raises(ValueError, match="at least one game"):
         heuristics.values(batch.game, states[:0])

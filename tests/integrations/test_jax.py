@@ -273,7 +273,7 @@ def call_step(actions: Any = (0, 0), size: int | None = None, dtype: Any = jnp.u
     ],
 )
 def test_states_of_other_options_are_refused(field, others, compiled):
-    """As they are by a ValueError, under `jit` by JAX's own error with the same words; never by what they do to memory."""
+    """By a ValueError, under `jit` by JAX's own error with its words; never by a crash."""
     init, _, _ = make_step("tuerme", 64, **others)
     _, step, deal_hidden = make_step("tuerme", 64)
     position = init(1)
@@ -281,14 +281,14 @@ def test_states_of_other_options_are_refused(field, others, compiled):
     error = jax.errors.JaxRuntimeError if compiled else ValueError
     for function in (step, deal_hidden):
         run = jax.jit(function) if compiled else function
-        with pytest.raises(error, match=rf"state of tuerme have {field}=\d+, which must be"):
+        with pytest.raises(error, match=rf"state of tuerme: {field}=\d+ must be"):
             jax.block_until_ready(run(*arguments))
 
 
 def test_bytes_that_are_no_game_are_refused():
     init, step, _ = make_step("kirche", 2)
     state = jnp.zeros_like(init(1).state)
-    with pytest.raises(ValueError, match=r"state of kirche have .*must be"):
+    with pytest.raises(ValueError, match=r"state of kirche: .*must be"):
         step(state, jnp.zeros(2, int))
 
 

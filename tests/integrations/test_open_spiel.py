@@ -250,7 +250,7 @@ def test_its_reinforcement_learning_environment_runs(name):
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_its_learners_learn_results_of_their_own(players):
-    """Q-learning of every player: legal choices, own views one after the other, and values of results alone."""
+    """Q-learning: legal choices, own views one after the other, and values of results alone."""
     game = load("tuerme", {"num_players": players, "max_plies": 16})
     env, actions = rl_environment.Environment(game), game.num_distinct_actions()
     env.seed(1)

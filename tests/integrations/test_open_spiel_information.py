@@ -32,7 +32,7 @@ RECALL, NO_RECALL = True, False
 
 @each_case
 def test_information_states_as_tensors_and_in_words_tell_the_same(name, options):
-    """Over many states, the deal and dice in the air among them: tensors are equal exactly where words are."""
+    """Over whole games, the deal and rolls among them: tensors are equal where words are."""
     game = load(name, {**options, "max_plies": 25})
     by_tensor: dict[bytes, str] = {}
     by_words: dict[str, bytes] = {}

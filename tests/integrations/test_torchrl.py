@@ -508,7 +508,7 @@ def test_targets_are_results_where_games_end(name, options):
     [("kirche", {"num_houses": 1}), *(("meeples", {"num_players": n}) for n in (2, 3, 4))],
 )
 def test_own_turns_pair_each_player_with_its_next_view(name, options):
-    """Against a search, lane by lane and player by player, for what follows each turn in the collected data."""
+    """Against a search, lane by lane and player by player, for what follows each turn."""
     env = TabletopEnv(
         name, 5, opponents="self", seed=1, max_plies=60, on_illegal="raise", **options
     )
@@ -546,7 +546,7 @@ def test_own_turns_pair_each_player_with_its_next_view(name, options):
         follows = row + 1 < len(expected) and expected[row + 1][:2] == (lane, later)
         assert bool(after["truncated"]) is bool(after["done"]) is not follows
     assert ends >= 5 * count
-    # The targets of games that have ended are each player's own result; unfinished ones hold the value that comes next.
+    # The targets of games that have ended are each player's own result.
     targets = estimate(turns, value=0.0, gamma=1.0, lmbda=1.0)
     assert (targets.abs() <= 1 + 1e-6).all()
     result = None

@@ -86,19 +86,23 @@ class Functions(NamedTuple):
     """What `make_step` gives: functions for use as they are and under `jit`, `vmap` and `lax.scan`.
 
     Attributes:
-        init: `init(seed) -> Position`: new games. `seed` is an integer `s` (lane i of `num_envs` is the game of the other
-            environments' `reset(seed=s + i)`), a list with one for each lane, or None (fresh entropy). A JAX array of
-            integers, traced or not, is taken modulo 2^32: a scalar is `s`, any other shape `(…)` gives games of that shape.
-            A JAX key (`jax.random.key`, or `PRNGKey`: arrays of `uint32` are always keys) gives `num_envs` games drawn from
-            it, keys of the shape `(…)` one game each.
-        step: `step(state, actions) -> Position`: one action (integers `(…)`) in every game of `state` (`uint8 (…, S)`).
+        init: `init(seed) -> Position`: new games. `seed` is an integer `s` (lane i of `num_envs` is
+            the game of the other environments' `reset(seed=s + i)`), a list with one for each lane,
+            or None (fresh entropy). A JAX array of integers, traced or not, is taken modulo 2^32: a
+            scalar is `s`, any other shape `(…)` gives games of that shape. A JAX key
+            (`jax.random.key`, or `PRNGKey`: arrays of `uint32` are always keys) gives `num_envs`
+            games drawn from it, keys of the shape `(…)` one game each.
+        step: `step(state, actions) -> Position`: one action (integers `(…)`) in every game of
+            `state` (`uint8 (…, S)`).
             An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1) each. In a game that is over
             nothing happens any more, and rewards are zero.
-        deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and chance to come, resampled
-            from `seeds` (integers `(…)` modulo 2^32, or keys as above): a guess at the games from that player's seat.
+        deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and
+            chance to come, resampled from `seeds` (integers `(…)` modulo 2^32, or keys as above): a
+            guess at the games from that player's seat.
 
-    `step` and `deal_hidden` raise ValueError for a `state` of other options than theirs, or of no game, naming the field.
-    In compiled programs JAX shows it as a runtime error of its own with the same words.
+    `step` and `deal_hidden` raise ValueError for a `state` of other options than theirs, or of no
+    game, naming the field. In compiled programs JAX shows it as a runtime error of its own with the
+    same words.
     """
 
     init: Any
@@ -180,8 +184,8 @@ def _keys(name: str, value: Any) -> jax.Array | None:
     words = jax.eval_shape(jax.random.PRNGKey, 0).shape[0]
     if array.shape[-1] != words:
         raise ValueError(
-            f"{name}: an array of uint32 must be JAX keys (…, {words}), not of the shape {array.shape}; "
-            "integers must be int32 or int64"
+            f"{name}: an array of uint32 must be JAX keys (…, {words}), "
+            f"not of the shape {array.shape}; integers must be int32 or int64"
         )
     return jax.random.wrap_key_data(array)
 
@@ -278,7 +282,7 @@ class _Host:
         return states.view(np.uint8).reshape(np.shape(state))
 
     def _records(self, state: Any) -> State:
-        """The games of `uint8 (…, S)`, checked, in a new array: what a callback is given must not be written to."""
+        """The games of `uint8 (…, S)`, checked, copied: a callback must not write to what it gets."""
         states = np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
         if states.size:
             require_states(self.game, states, self.options, "state")

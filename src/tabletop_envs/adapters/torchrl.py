@@ -33,8 +33,8 @@ The shortest complete training script, masked PPO against a random opponent::
             optimizer.zero_grad()
         print(f"mean result {data['next', 'reward'][data['next', 'done']].mean():+.2f}")
 
-Self-play with the same networks, of 2 to 4 players: `own_turns` pairs each player's turns with that player's next one, so that
-GAE works as it is::
+Self-play with the same networks, of 2 to 4 players: `own_turns` pairs each player's turns with that
+player's next one, so that GAE works as it is::
 
     from tabletop_envs.adapters.torchrl import own_turns
 
@@ -46,8 +46,9 @@ GAE works as it is::
         for minibatch in turns[torch.randperm(len(turns))].split(512):
             ...  # as above
 
-Random actions are legal ones (`rand_action`, a rollout or collector without a policy, also in a `TransformedEnv`). In a `SerialEnv`
-or `ParallelEnv` TorchRL knows no masks but by its own transform: `TransformedEnv(ParallelEnv(2, make), ActionMask())`.
+Random actions are legal ones (`rand_action`, a rollout or collector without a policy, also in a
+`TransformedEnv`). In a `SerialEnv` or `ParallelEnv` TorchRL knows no masks but by its own
+transform: `TransformedEnv(ParallelEnv(2, make), ActionMask())`.
 
 The other way, one AEC environment through TorchRL's own wrapper (one group of keys an agent, one game at a time; its
 actions are masked and its rewards seen all the same)::
@@ -89,7 +90,7 @@ SELF = "self"
 
 
 class _SharedMask:
-    """An action spec whose copies have its mask: those of a `TransformedEnv` and of a random policy draw legal actions, too."""
+    """An action spec whose copies (a `TransformedEnv`'s, a random policy's) have its mask, too."""
 
     def __init__(self, *arguments: Any, **others: Any) -> None:
         self._shared: list[Any] = [None]
@@ -131,8 +132,8 @@ class TabletopEnv(EnvBase):
         opponents: Who plays the others: a name of `agents.make_agent`, an agent, or a list of `num_players − 1` of these in turn
             order after the learner. `"self"`: self-play, every ply is a step of the policy.
         seat: The learner's player index, None: drawn at every reset. Has no meaning in self-play.
-        on_illegal: What an illegal action does: `"lose"` (who played it loses) or `"raise"` (a ValueError, no game has
-            changed).
+        on_illegal: What an illegal action does: `"lose"` (who played it loses) or `"raise"` (a
+            ValueError, no game has changed).
         categorical_actions: Whether actions are numbers `(N,)` or one-hot vectors `(N, n)`.
         seed: A number `s` (lane i plays what the other environments play after `reset(seed=s + i)`), a list of one for each
             lane, or None: fresh entropy.
@@ -151,11 +152,13 @@ class TabletopEnv(EnvBase):
         reward: `float32 (N, 1)`, the learner's, losses on an opponent's turn included; in self-play `float32 (N, P)`, those
             of players 0 … P − 1. Zero before the end.
         done, terminated: `bool (N, 1)`, whether the game is over.
-        truncated: `bool (N, 1)`, always False: it is for limits from outside, such as `StepCounter`'s.
+        truncated: `bool (N, 1)`, always False: it is for limits from outside, such as
+            `StepCounter`'s.
         by_limit: `bool (N, 1)`, whether `max_plies` ended the game.
         illegal_action: `bool (N, 1)`, whether an illegal action ended it. The first one warns.
 
-    Where an opponent raises, all games are as they were. Partial resets (`_reset`) and partial steps (`_step`) are honoured: other lanes stay as they are.
+    Where an opponent raises, all games are as they were. Partial resets (`_reset`) and partial
+    steps (`_step`) are honoured: other lanes stay as they are.
     """
 
     batch_locked = True
@@ -305,18 +308,21 @@ class TabletopEnv(EnvBase):
 
 
 def own_turns(data: Any) -> Any:
-    """The turns of self-play, each player's paired with that player's next one: what GAE and other estimators need.
+    """The turns of self-play, each paired with the same player's next one, as GAE needs them.
 
-    In the data of self-play the next view is mostly another player's, and everybody's rewards come with everybody's step.
+    In the data of self-play the next view is mostly another player's, and everybody's rewards come
+    with everybody's step.
 
     Args:
-        data: What a collector or a rollout of `TabletopEnv(…, opponents="self")` gives, `(…, T)`, the last axis being time.
+        data: What a collector or a rollout of `TabletopEnv(…, opponents="self")` gives, `(…, T)`,
+            the last axis being time.
 
     Returns:
-        A TensorDict `(M,)` of turns, ordered by lane, player and time, with the keys of `data`. `next` has the same
-        player's view and mask at the next turn, `reward` `float32 (M, 1)` that player's until then, and
-        `done`, `terminated`, `truncated`. What comes after a player's last turn in `data` is not known unless the game
-        ends: such a turn is left out, and the one before it `truncated`, its next view being that of the turn left out.
+        A TensorDict `(M,)` of turns, ordered by lane, player and time, with the keys of `data`. Its
+        `next` has the same player's view and mask at the next turn, `reward` `float32 (M, 1)`, that
+        player's until then, and `done`, `terminated`, `truncated`. What comes after a player's last
+        turn in `data` is not known unless the game ends: such a turn is left out, and the one
+        before it `truncated`, its next view being that of the turn left out.
 
     Raises:
         ValueError: For data with one reward a step, that of a learner against opponents.
@@ -330,7 +336,8 @@ def own_turns(data: Any) -> Any:
         )
     lanes, plies, count = rewards.shape
     rows = torch.arange(lanes, device=players.device)
-    # For every step, of its player: the rewards up to the next turn, whether the game ends before, and when that turn is.
+    # For every step, of its player: the rewards up to the next turn, whether the game ends
+    # before, and when that turn is.
     reward = torch.zeros_like(rewards[..., 0])
     ended, turn = torch.zeros_like(done), torch.full_like(players, -1)
     # The same, of every player after the step being looked at, from the last one backwards.

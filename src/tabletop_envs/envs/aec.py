@@ -436,7 +436,8 @@ class TabletopEnv(Drawing, AECEnv):
             before: The bytes of the record before the last action, for drawings that mark what it changed.
 
         Raises:
-            TypeError, ValueError: For what is no such game, or one with other options; nothing is changed then.
+            TypeError, ValueError: For what is no such game, or one with other options; nothing is
+                changed then.
         """
         require_states(self.game, states, self.options)
         if states.shape != (1,):

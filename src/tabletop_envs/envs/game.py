@@ -132,7 +132,7 @@ class Game(ABC):
         checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
-            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
+            # Python's own words: TorchRL's `GymEnv` tries again without an argument so named.
             raise TypeError(
                 f"{self.name} got an unexpected keyword argument {shown(unknown[0])}"
                 f"={shown(given[unknown[0]])}: its options are {', '.join(known)}"
@@ -154,7 +154,7 @@ class Game(ABC):
         return states
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
-        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        """The game's own fields by which compiled code indexes: name, values, lowest, highest."""
         return ()
 
     # Observations

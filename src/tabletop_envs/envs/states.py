@@ -16,12 +16,13 @@ __all__ = ["require_states"]
 def require_states(
     game: Game, states: Any, options: Mapping[str, Any] | None = None, name: str = "states"
 ) -> None:
-    """Raise unless compiled code can run on states: they are the game's, and what it indexes by is in range.
+    """Raise unless compiled code can run on states: what it indexes by must be in range.
 
     Args:
         game: The game.
         states: Records of `game.kernel.state`, at least one, in an array of any shape.
-        options: The options that they must have; None: any that are allowed, but all the same number of players.
+        options: The options that they must have; None: any that are allowed, with one number
+            of players.
         name: What messages call them.
 
     Raises:
@@ -50,4 +51,4 @@ def require_states(
         if values.min() < low or values.max() > high:
             wrong = values[(values < low) | (values > high)][0]
             allowed = str(low) if low == high else f"from {low} to {high}"
-            raise ValueError(f"{name} of {game.name} have {field}={wrong}, which must be {allowed}")
+            raise ValueError(f"{name} of {game.name}: {field}={wrong} must be {allowed}")

@@ -26,8 +26,9 @@ algorithms work on them, its C++ ones as far as they take Python games (its `MCT
 - `resample_from_infostate` deals what the player cannot see anew, for OpenSpiel's information-set search in Python. In
   kirche, tuerme and with open hands nothing is hidden: it is a copy.
 - A serialised state holds what has happened, and plays it again when it is read.
-- `state_of(env)` and `game.new_initial_state(snapshot)` begin at a position of an AEC environment. `open_spiel.agent.BotAgent` makes
-  OpenSpiel's bots agents of this library, for tournaments and as opponents::
+- `state_of(env)` and `game.new_initial_state(snapshot)` begin at a position of an AEC environment.
+  `open_spiel.agent.BotAgent` makes OpenSpiel's bots agents of this library, for tournaments and as
+  opponents::
 
     from tabletop_envs.adapters.open_spiel.agent import BotAgent
     from tabletop_envs.agents import arena
@@ -145,14 +146,15 @@ class TabletopGame(pyspiel.Game):
         return load_game, (self.game, self.get_parameters())
 
     def new_initial_state(self, snapshot: Snapshot | None = None) -> TabletopState:
-        """A state at the start of the game, before the deal, or at a given position, with no history then.
+        """A state at the start of the game, before the deal, or, with no history, at a position.
 
         Args:
-            snapshot: A position as `TabletopEnv.snapshot` gives it, with this game's options; its generator is not used.
+            snapshot: A position as `TabletopEnv.snapshot` gives it, with this game's options; its
+                generator is not used.
 
         Raises:
-            ValueError: Naming what is impossible; for other options; for a game that was lost by an illegal action, of which
-                OpenSpiel has none.
+            ValueError: Naming what is impossible; for other options; for a game that was lost by an
+                illegal action, of which OpenSpiel has none.
         """
         if snapshot is None:
             return TabletopState(self)
@@ -160,7 +162,7 @@ class TabletopGame(pyspiel.Game):
         for option, value in options.items():
             if value != self.rules.options[option]:
                 raise ValueError(
-                    f"the snapshot has {option}={value}, which must be {self.rules.options[option]}"
+                    f"the snapshot's {option}={value} must be {self.rules.options[option]}"
                 )
         if offender is not None:
             raise ValueError(
@@ -275,7 +277,7 @@ def load_game(game: Game, parameters: Mapping[str, Any]) -> TabletopGame:
 
 
 def state_of(env: TabletopEnv) -> TabletopState:
-    """The state, with no history, of the position of an AEC environment of this library, wrapped or not."""
+    """The state, with no history, of an AEC environment's position (wrapped or not)."""
     base = env.unwrapped
     return load_game(base.game, base.options).new_initial_state(base.snapshot())
 

@@ -26,12 +26,13 @@ _load = functools.lru_cache(lambda game, options: load_game(game, dict(options))
 class BotAgent(GameAgent):
     """A bot of OpenSpiel as a game agent.
 
-    For every choice a new bot is asked, in a state that begins at the position (`TabletopGame.new_initial_state`), so that bots
-    need not have followed the game. OpenSpiel's `MCTSBot` sees the whole state, hidden hands included; `ISMCTSBot` does not.
+    For every choice a new bot is asked, in a state that begins at the position
+    (`TabletopGame.new_initial_state`), so that bots need not have followed the game. OpenSpiel's
+    `MCTSBot` sees the whole state, hidden hands included; `ISMCTSBot` does not.
 
     Args:
-        make_bot: `(game, player, rng) -> bot`: OpenSpiel's game, the player index and a `numpy.random.RandomState` from which all
-            the bot's randomness must come.
+        make_bot: `(game, player, rng) -> bot`: OpenSpiel's game, the player index and a
+            `numpy.random.RandomState` from which all the bot's randomness must come.
         name: What tables and records call it: it should say all that makes the bot play as it does.
     """
 

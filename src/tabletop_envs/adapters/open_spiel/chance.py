@@ -56,7 +56,7 @@ class Chance:
         raise NotImplementedError
 
     def deal_of(self, states: State) -> list[int | None]:
-        """The deal of a game in the midst of play, as far as its state tells: None where it does not."""
+        """The deal of a game in the midst of play; None where its state does not tell."""
         return [None] * self.deal_length
 
     def deal_name(self, place: int, outcome: int) -> str:
@@ -123,11 +123,11 @@ class Chance:
         player: int,
         generator: int,
     ) -> tuple[Sequence[int | None], Sequence[Any], State]:
-        """Another deal, moves and state that `player` could not tell from these, drawn by `generator` (uint64)."""
+        """Another deal, moves and state that look the same to `player`, drawn by `generator`."""
         return deal, moves, states
 
     def rewrite(self, root: State, deal: Sequence[int | None], now: State) -> State:
-        """The state `root`, from which play began, in agreement with the deal and the state `now` that `redeal` gives."""
+        """The state `root`, from which play began, made to agree with what `redeal` gives."""
         return root
 
 

@@ -61,7 +61,7 @@ class MeeplesChance(Chance):
             states["hands"][0, outcome] |= np.uint32(1 << place)
 
     def deal_of(self, states: State) -> list[int | None]:
-        """The stones in hands, the one being laid among them, and those left over; of those on the table it is forgotten."""
+        """The owners of all stones but those on the table; the one being laid has its layer."""
         state = states[0]
         deal: list[int | None] = []
         for stone in range(NUM_STONES):

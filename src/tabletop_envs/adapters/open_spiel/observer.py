@@ -138,9 +138,9 @@ class TabletopObserver:
     def string_from(self, state: Any, player: int) -> str:
         """What `player` sees of an OpenSpiel state, in words.
 
-        With perfect recall: who observes, then the deal and all actions and rolls, `?` where they are not seen. Of two
-        information states that began alike the words are equal exactly where the tensors are, at chance nodes too: where
-        the player has seen the same.
+        With perfect recall: who observes, then the deal and all actions and rolls, `?` where they
+        are not seen. Of two information states that began alike the words are equal exactly where
+        the tensors are, at chance nodes too: where the player has seen the same.
         """
         position: Position = state.position
         chance, viewers = self._rules.chance, self._viewers(player)

@@ -60,7 +60,7 @@ class Position:
         states: The state, an array of one record; not to be written to.
         legal: The set of legal actions as the engine keeps it (none at chance events and once the game is over).
         player: Who acts: a player, `CHANCE` or `OVER`.
-        deal: The outcomes of the deal so far; None for what is not known where play began from a given position.
+        deal: The outcomes of the deal so far; None for what a given position does not tell.
         moves: What has happened since (`Moves`).
         roll: The dice in the air, or None.
         root: The position from which play began, where that is not the start of a game.
@@ -120,7 +120,7 @@ class Position:
 
     @classmethod
     def begin_at(cls, rules: Rules, states: State) -> Position:
-        """A position to play on from: that of a state between chance events, of the same options, which is copied."""
+        """The position of a state, to play on from; it is copied, and must have the same options."""
         require_states(rules.game, states, rules.options)
         states = copy_of(states)
         states["rng"] = 0
@@ -230,7 +230,7 @@ class Position:
         )
 
     def seen(self, everybody: bool) -> State:
-        """The state as players see it: hidden hands are dealt face down, and taken up when all have been dealt."""
+        """The state as players see it: hidden hands lie face down until all are dealt."""
         chance = self.rules.chance
         if everybody or not chance.has_secrets or len(self.deal) == chance.deal_length:
             return self.states
