@@ -116,7 +116,10 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
             "tuerme --agents random greedy --players 3 --option num_players=2",
             ["--players: --option num_players says the same"],
         ),
-        ("kirche --agents random greedy --option hauses=1", ["no option 'hauses'"]),
+        (
+            "kirche --agents random greedy --option hauses=1",
+            ["unexpected keyword argument 'hauses'"],
+        ),
         ("kirche --agents random greedy --output {folder}", ["--output", "directory"]),
         (
             "kirche --agents random greedy --output {folder}/no/x",

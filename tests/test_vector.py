@@ -265,8 +265,8 @@ def test_impossible_arguments_are_named(arguments, error, words):
 @pytest.mark.parametrize(
     ("actions", "error", "words"),
     [
-        ([0.0, 1.0], TypeError, "whole numbers"),
-        ([None, 1], TypeError, "whole numbers"),
+        ([0.0, 1.0], TypeError, "must be integers"),
+        ([None, 1], TypeError, "must be integers"),
         ([0], ValueError, r"shape \(1,\), not \(2,\)"),
         ([[0], [0]], ValueError, r"shape \(2, 1\)"),
         ([0, 1323], ValueError, "lane 1: action 1323 is outside"),

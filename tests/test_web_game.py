@@ -231,7 +231,7 @@ def test_impossible_new_games_are_refused() -> None:
         ("kirche", ["human"], {}, "1 agents for 2 players"),
         ("kirche", ["human", "deep blue"], {}, "no agent 'deep blue'"),
         ("kirche", ["human", "random"], {"num_houses": 8}, "num_houses=8"),
-        ("kirche", ["human", "random"], {"towers": 1}, "no option 'towers'"),
+        ("kirche", ["human", "random"], {"towers": 1}, "unexpected keyword argument 'towers'"),
         ("kirche", ["human", "random"], {"num_houses": "3"}, "num_houses='3'"),
     ):
         with pytest.raises(RefusedError, match=message):

@@ -25,16 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import foreign, registry
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs import checks, foreign, registry
+from tabletop_envs.checks import (
     require,
     require_bool,
     require_int,
     require_list,
     require_mapping,
 )
-from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 __all__ = [
@@ -67,6 +67,8 @@ class GameRecord:
             `by_limit`; in a game lost by an illegal action also `illegal`, that action.
         values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
         notes: Whatever the writer wants to keep beside: any JSON object.
+        fingerprints: For each player what tells its agent from others of the same name
+            (`agents.fingerprint`); None for one without.
         format: The version of this format.
 
     Raises:
@@ -82,6 +84,7 @@ class GameRecord:
     result: dict[str, Any] | None = None
     values: list[list[float | None]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    fingerprints: list[str | None] | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -103,8 +106,7 @@ class GameRecord:
                 require_int(action, f"actions[{index}]", 0, largest)
         require((self.seed is None) != (self.start is None), "either seed or start is to be given")
         if self.start is None:
-            require(not isinstance(self.seed, bool), f"seed is {self.seed!r}, not a whole number")
-            parse_seed(self.seed)
+            checks.seed("seed", self.seed)
         else:
             require_mapping(self.start, "start")
             if game.has_chance:
@@ -131,6 +133,12 @@ class GameRecord:
                         f"values[{index}] has {value!r}, neither a finite number nor None",
                     )
         require_mapping(self.notes, "notes")
+        if self.fingerprints is not None:
+            for text in require_list(self.fingerprints, "fingerprints", players):
+                require(
+                    text is None or (isinstance(text, str) and text != ""),
+                    f"fingerprints has {text!r}, neither a text nor None",
+                )
 
     def to_json(self) -> str:
         """The record as one line of JSON, without the line's end; ValueError for `notes` that no reader would take."""
@@ -187,6 +195,7 @@ def record_of(
     start: Snapshot | None = None,
     values: Sequence[Sequence[float | None]] | None = None,
     notes: Mapping[str, Any] | None = None,
+    fingerprints: Sequence[str | None] | None = None,
 ) -> GameRecord:
     """The record of the game that an environment holds, finished or not.
 
@@ -198,14 +207,20 @@ def record_of(
         start: The snapshot that it was restored from.
         values: As in `GameRecord`.
         notes: As in `GameRecord`.
+        fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For what cannot be, and where `env` has seen another number of actions.
+        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where
+            `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
     played = position["ply"] - (0 if start is None else start["ply"])
-    numbers = [int(action) for action in actions]
+    largest = inner.game.kernel.num_actions - 1
+    numbers = [
+        checks.integer(f"actions[{index}]", action, 0, largest)
+        for index, action in enumerate(actions)
+    ]
     result = position["outcome"]
     if result is not None and len(numbers) == played + 1:
         # An illegal action is not counted as played.
@@ -219,11 +234,12 @@ def record_of(
         options=dict(inner.options),
         agents=list(agents),
         actions=numbers,
-        seed=None if seed is None else parse_seed(seed),
+        seed=None if seed is None else checks.seed("seed", seed),
         start=start,
         result=result,
         values=None if values is None else [list(row) for row in values],
         notes=dict(notes or {}),
+        fingerprints=None if fingerprints is None else list(fingerprints),
     )
 
 
@@ -380,6 +396,7 @@ def read_records(
         ValueError: At the first bad line, naming file, line and fault.
         OSError: If the file cannot be read, or is a device or pipe.
     """
+    rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
     foreign.require_regular_file(path)
     with open(path, "rb") as file:
         lines = foreign.read_lines(file)

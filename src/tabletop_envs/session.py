@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import foreign, records, registry
-from tabletop_envs.agents import GameAgent, make_agent
+from tabletop_envs import checks, foreign, locks, records, registry
+from tabletop_envs.agents import GameAgent, fingerprint, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import parse_seed
+from tabletop_envs.envs.game import find_game
 from tabletop_envs.records import GameRecord
 
 __all__ = ["HUMAN", "Session", "load", "save"]
@@ -58,14 +58,14 @@ class Session:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        described = registry.get_game(game)
-        parsed = described.parse_options(options or {})
+        described = find_game(game)
+        parsed = described.parse_options({} if options is None else options)
         record = GameRecord(
             registry.batch_id(described.name),
             parsed,
-            list(agents),
+            list(checks.sequence("agents", agents, "names")),
             [],
-            secrets.randbits(32) if seed is None else parse_seed(seed),
+            secrets.randbits(32) if seed is None else checks.seed("seed", seed),
         )
         self._begin(record, list(agents))
 
@@ -190,7 +190,10 @@ class Session:
 
     def record(self) -> GameRecord:
         """The game so far."""
-        return records.record_of(self.env, self._seed, self.actions, self.agents, start=self._start)
+        known = [None if agent is None else fingerprint(agent) for agent in self._choosers]
+        return records.record_of(
+            self.env, self._seed, self.actions, self.agents, start=self._start, fingerprints=known
+        )
 
 
 def _require_game_agent(name: str) -> GameAgent:
@@ -202,8 +205,9 @@ def _require_game_agent(name: str) -> GameAgent:
 def save(path: str | os.PathLike[str], *games: GameRecord) -> None:
     """Write records as the only ones of a file; an older file is replaced as a whole or not at all.
 
-    OSError for what cannot be written, and for a device or pipe.
+    OSError for what cannot be written, and for a device or pipe; BlockingIOError where a tournament is being written to it.
     """
+    locks.refuse_if_locked(path)
     foreign.require_regular_file(path)
     beside = Path(f"{os.fspath(path)}.part")
     beside.unlink(missing_ok=True)

@@ -184,7 +184,9 @@ class LiveScore(Live):
 
 def _check_agents(names: list[str]) -> None:
     if len(names) < 2:
-        raise wrong("--agents", f"two agents or more are needed, and {names[0]!r} is the only one")
+        raise wrong(
+            "--agents", f"there must be two agents or more, and {names[0]!r} is the only one"
+        )
     for name in names:
         find_agent("--agents", name)
         if names.count(name) > 1:
@@ -286,7 +288,7 @@ def add_to(app: "typer.Typer") -> None:
                     ctrl_c.check()
         except KeyboardInterrupt:
             interrupted = True
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
             typer.echo(f"tabletop-envs: {error}", err=True)
             raise typer.Exit(1) from None
         except OSError as error:

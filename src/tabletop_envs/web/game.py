@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import records, registry
+from tabletop_envs import checks, records, registry
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
@@ -50,7 +50,7 @@ class WebGame:
         games_saved: How many games the file has that was written last.
 
     Raises:
-        ValueError: For an impossible `think_seconds`.
+        TypeError, ValueError: For an impossible `think_seconds`.
     """
 
     def __init__(
@@ -61,11 +61,7 @@ class WebGame:
         path: Path | None = None,
         say: Callable[[str], object] = print,
     ) -> None:
-        if not 0 < think_seconds <= 3600:
-            raise ValueError(
-                f"think_seconds={think_seconds!r} is impossible: allowed is more than 0, up to 3600"
-            )
-        self.think_seconds = think_seconds
+        self.think_seconds = checks.number("think_seconds", think_seconds, above=0, high=3600)
         self.path = path
         self._say = say
         self._lock = threading.RLock()

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.envs.game import parse_seed
+from tabletop_envs import checks
 from tabletop_envs.extras import require
 from tabletop_envs.render.svg.themes import THEMES
 from tabletop_envs.web.game import RefusedError, StaleError, WebGame
@@ -152,7 +152,7 @@ def _take_seed(document: dict[str, Any]) -> int | None:
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise BadRequestError(f"'seed' is {seed!r}, neither a whole number nor null")
     try:
-        return parse_seed(seed)
+        return checks.seed("seed", seed)
     except ValueError as error:
         raise BadRequestError(str(error)) from None
 
