@@ -220,11 +220,11 @@ def test_a_server_that_has_ended_is_told(browser: Any) -> None:
 
 def test_the_private_file_leads_to_the_page(browser: Any) -> None:
     session = Session("kirche", ["human", "random"], 1)
-    with served(session) as (game, address), private_page(address) as file:
+    with served(session) as (_, address), private_page(address) as file:
         browser.get(file)
-        wait(lambda: browser.current_url == address, "the page")
+        wait(lambda: browser.find_elements("css selector", "#legal button"), "the game")
+        assert browser.current_url == address
         assert browser.execute_script("return document.referrer") == ""
-        assert Player(browser, game, address).all("#legal button")
 
 
 def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
