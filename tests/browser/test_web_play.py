@@ -16,6 +16,7 @@ from tabletop_envs import records
 from tabletop_envs.session import Session
 from tabletop_envs.web import game as module
 from tabletop_envs.web import opponents
+from tabletop_envs.web.launch import private_page
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.web_page import Player, served, wait
 
@@ -215,6 +216,29 @@ def test_a_server_that_has_ended_is_told(browser: Any) -> None:
     player.run("document.querySelector('#legal button').click()")
     wait(lambda: "does not answer" in player.text("#notice"), "the notice")
     browser.get_log("browser")
+
+
+def test_the_private_file_leads_to_the_page(browser: Any) -> None:
+    session = Session("kirche", ["human", "random"], 1)
+    with served(session) as (_, address), private_page(address) as file:
+        browser.get(file)
+        wait(lambda: browser.find_elements("css selector", "#legal button"), "the game")
+        assert browser.current_url == address
+        assert browser.execute_script("return document.referrer") == ""
+
+
+def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(module, "choose", lambda *_: int(go_on.wait(60)) - 1)
+    session = Session("kirche", ["human", "greedy"], 1)
+    with served(session, think_seconds=0.1) as (game, address):
+        player = Player(browser, game, address)
+        player.run("document.querySelector('#hint').click()")
+        wait(lambda: "Compiling for the first use" in player.text("#notice"), "the notice")
+        go_on.set()
+        wait(lambda: "would choose" in player.text("#notice"), "the hint")
 
 
 def test_script_text_in_names_is_shown_as_text(browser: Any) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from tabletop_envs.session import Session
 from tabletop_envs.web import WebGame
 
-WAIT = 30.0
+# Long enough to compile on a busy machine; nobody waits longer than needed.
+WAIT = 180.0
 
 
 @contextlib.contextmanager

@@ -254,25 +254,25 @@ def _theme(request: Request) -> str:
     return theme
 
 
-# Errors, all of them as JSON
+# Errors, all of them as JSON, and without a thread, which may be what is lacking
 
 
-def _refused(request: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     return _error(422, str(error))
 
 
-def _stale(request: Request, error: Exception) -> Response:
+async def _stale(request: Request, error: Exception) -> Response:
     return _error(409, str(error))
 
 
-def _http(request: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     response = _error(error.status_code, error.detail)
     response.headers.update(error.headers or {})
     return response
 
 
-def _unforeseen(request: Request, error: Exception) -> Response:
+async def _unforeseen(request: Request, error: Exception) -> Response:
     return _error(500, "the server has failed: the terminal shows how")
 
 
