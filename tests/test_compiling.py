@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any
 
@@ -29,6 +30,9 @@ def test_compiling_is_told_once() -> None:
         compile_one()
         assert told == [MESSAGE]
         compile_one()
+        # Nor by the library, which says it in other programs.
+        assert not logging.getLogger("tabletop_envs").filter(logging.makeLogRecord({}))
+    assert logging.getLogger("tabletop_envs").filter(logging.makeLogRecord({}))
     compile_one()
     assert told == [MESSAGE]
 

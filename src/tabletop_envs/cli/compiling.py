@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 MESSAGE = "compiling for the first use: this takes up to a minute ..."
 # An agent's name, and the game that it is to choose in.
 Choose = Callable[[str, "TabletopEnv"], object]
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 class Compiling:
@@ -37,6 +42,10 @@ class Compiling:
             def on_end(self, _: Any) -> None: ...
 
         self._stack.enter_context(event.install_listener("numba:compile", Listener()))
+        # The library's own message of the same would come a second later.
+        logger = logging.getLogger("tabletop_envs")
+        logger.addFilter(_nothing)
+        self._stack.callback(logger.removeFilter, _nothing)
         return self
 
     def __exit__(self, *_: object) -> None:
