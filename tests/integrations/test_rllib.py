@@ -98,7 +98,7 @@ def test_multi_agent_actions_of_others_are_refused() -> None:
         env.step({"player_0": 0})
     env.reset(seed=1)
     for wrong in ({}, {"player_1": 0}, {"player_0": 0, "player_1": 0}):
-        with pytest.raises(ValueError, match="player_0 alone is in turn"):
+        with pytest.raises(ValueError, match="player_0 alone is to move"):
             env.step(wrong)
     assert env.env.infos["player_0"]["ply"] == 0
 
