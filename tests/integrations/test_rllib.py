@@ -144,6 +144,16 @@ def test_single_environments_have_their_mask_in_the_observation(
             break
 
 
+@pytest.mark.parametrize("environments", [{}, {"num_envs": 2}])
+def test_illegal_actions_of_one_learner_are_warned_of(environments: dict[str, Any]) -> None:
+    env = rllib.env_creator("kirche")(environments)
+    seen, info = env.reset(seed=1)
+    assert not np.any(info["illegal_action"])
+    with pytest.warns(UserWarning, match="masked_module"):
+        _, rewards, *_, info = env.step(seen["action_mask"].argmin(axis=-1))
+    assert np.all(info["illegal_action"]) and np.all(rewards == -1)
+
+
 def test_the_environment_config_goes_first() -> None:
     create = rllib.env_creator("kirche", seat=0, num_houses=3)
     assert create({}).unwrapped.options["num_houses"] == 3
