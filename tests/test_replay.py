@@ -281,7 +281,7 @@ def test_a_page_begins_with_its_theme(theme: str) -> None:
 
 
 def test_an_unknown_theme_is_named() -> None:
-    with pytest.raises(ValueError, match=r"theme='blue' is impossible: allowed is 'auto', 'light'"):
+    with pytest.raises(ValueError, match=r"theme='blue' must be 'auto', 'light' or 'dark'"):
         replay.page(some("kirche", 1), theme="blue")
 
 

@@ -167,7 +167,7 @@ def test_the_environment_config_goes_first() -> None:
 def test_faults_show_when_registering() -> None:
     with pytest.raises(ValueError, match="there is no game 'chess'"):
         rllib.register("chess")
-    with pytest.raises(TypeError, match="kirche has no option 'houses'"):
+    with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
         rllib.register("kirche", houses=3)
     with pytest.raises(ValueError, match="num_players"):
         rllib.register("tuerme", multi_agent=True, num_players=9)

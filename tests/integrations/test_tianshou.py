@@ -214,7 +214,7 @@ def test_seeds_attributes_and_faults() -> None:
         env.step(actions[:2])
     with pytest.raises(ValueError, match="not from 0 to 1322"):
         env.step(actions + 5000)
-    with pytest.raises(TypeError, match="whole numbers"):
+    with pytest.raises(TypeError, match="must be integers"):
         env.step(actions + 0.5)
     for ids in ([3], [0, 0], [-1]):
         with pytest.raises(ValueError, match="not different ones from 0 to 2"):
@@ -228,7 +228,7 @@ def test_seeds_attributes_and_faults() -> None:
         env.step(actions)
     with pytest.raises(ValueError, match="num_envs=0"):
         tianshou.make_vector_env("kirche", 0)
-    with pytest.raises(TypeError, match="kirche has no option 'houses'"):
+    with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
         tianshou.make_self_play_vector_env("kirche", 2, houses=2)
     env.close()
     env.close()

@@ -33,9 +33,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from tabletop_envs import registry
+from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
-from tabletop_envs.envs.game import UINT64_MAX, Game, Option, lane_seeds, parse_seed
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
@@ -95,8 +95,8 @@ class TabletopEnv(pufferlib.PufferEnv):
         seed: int | None = None,
         **options: Any,
     ) -> None:
-        count = int(Option("num_envs", 256, 1, 2**31 - 1, "games").parse(num_envs))
-        self.game = registry.get_game(game) if isinstance(game, str) else game
+        count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.game = find_game(game)
         self._lanes = LearnerLanes(self.game, count, opponents, seat, on_illegal, None, options)
         self._seed(secrets.randbits(64) if seed is None else seed)
         low, high = self.game.bounds()
@@ -119,7 +119,7 @@ class TabletopEnv(pufferlib.PufferEnv):
     def _seed(self, seed: Any) -> None:
         lanes, count = self._lanes.all_lanes, self._lanes.num_lanes
         # Vectors give their environments consecutive seeds: a lane's seed must not be another environment's.
-        self._lanes.seed(lanes, lane_seeds(parse_seed(seed) * count & UINT64_MAX, count))
+        self._lanes.seed(lanes, lane_seeds(checks.seed("seed", seed) * count & UINT64_MAX, count))
 
     @property
     def action_mask(self) -> npt.NDArray[np.bool_]:
@@ -147,7 +147,7 @@ class TabletopEnv(pufferlib.PufferEnv):
         return self.observations, []
 
     def step(self, actions: npt.ArrayLike) -> tuple[Any, ...]:
-        """Play every learner's action (whole numbers `(N,)`) and the opponents' replies.
+        """Play every learner's action (integers `(N,)`) and the opponents' replies.
 
         Returns:
             The five buffers' arrays and a list of infos: where games have ended one dict with
@@ -156,16 +156,12 @@ class TabletopEnv(pufferlib.PufferEnv):
             one number a game.
 
         Raises:
-            TypeError: Where the actions are not whole numbers.
+            TypeError: Where the actions are not integers.
             ValueError: For a wrong shape, and for an illegal action with `on_illegal="raise"`; no game has changed then.
         """
-        lanes, chosen = self._lanes, np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {chosen.dtype}")
-        if chosen.shape != (self.num_agents,):
-            raise ValueError(f"actions have the shape {chosen.shape}, not ({self.num_agents},)")
+        lanes, chosen = self._lanes, checks.integers("actions", actions, (self.num_agents,))
         with lanes.undone_on_error():
-            lanes.play(lanes.all_lanes, chosen.astype(np.int64))
+            lanes.play(lanes.all_lanes, chosen)
         over = lanes.over()
         self.rewards[:] = lanes.learner_rewards()
         self.terminals[:] = over

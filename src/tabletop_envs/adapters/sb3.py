@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.envs.vector import TabletopVectorEnv
@@ -147,11 +148,13 @@ class TabletopVecEnv(VecEnv):
         Returns:
             The seeds. What the games draw themselves goes on from there, so one `seed` makes a whole training reproducible.
         """
-        seeds: Sequence[int | None] = super().seed(None if seed is None else int(seed))
+        seeds: Sequence[int | None] = super().seed(
+            None if seed is None else checks.seed("seed", seed)
+        )
         return seeds
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Take the learners' actions, whole numbers `(num_envs,)`."""
+        """Take the learners' actions, integers `(num_envs,)`."""
         self.actions = actions
 
     def step_wait(

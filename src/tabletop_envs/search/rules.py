@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import require_count
-from tabletop_envs.search.checks import require_choice, require_number
 from tabletop_envs.search.nodes import PUCT, SETTINGS, UCB
 
 if TYPE_CHECKING:
@@ -39,11 +39,14 @@ class SearchRules:
     playout: int
 
     def __post_init__(self) -> None:
-        require_choice("priors", self.priors, PRIORS)
-        require_number("exploration", self.exploration, 0.0)
-        require_number("temperature", self.temperature, 1e-4)
-        if self.playout != 0:
-            require_count("playout", self.playout, MAX_PLAYOUT)
+        plain = {
+            "priors": checks.choice("priors", self.priors, PRIORS),
+            "exploration": checks.number("exploration", self.exploration, 0.0),
+            "temperature": checks.number("temperature", self.temperature, 1e-4),
+            "playout": checks.integer("playout", self.playout, 0, MAX_PLAYOUT),
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
 
     def settings(self, is_open: bool) -> npt.NDArray[np.void]:
         """The rules as the compiled loops take them."""
@@ -76,11 +79,44 @@ def default_rules(game: Game) -> SearchRules:
     return WITH_HEURISTIC if heuristics.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
 
 
+def check_rules(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given in place of default rules, as `SearchRules` orders it; None is left out.
+
+    TypeError for a name that is no rule, TypeError or ValueError for a value that no game's rules
+    can have.
+    """
+    known = [field.name for field in fields(SearchRules)]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{name}={given[name]!r} must be one of the rules {', '.join(known)}")
+    values = {name: given[name] for name in known if given.get(name) is not None}
+    checked = SearchRules(**{**vars(WITH_HEURISTIC), **values})
+    plain = {"priors": str, "playout": int}
+    return {name: plain.get(name, float)(getattr(checked, name)) for name in values}
+
+
+def read_rules(words: Sequence[str]) -> dict[str, Any]:
+    """The rules that words such as `exploration=2` give; ValueError for a word that gives none."""
+    rules: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name in rules:
+            raise ValueError(f"{word!r} must be RULE=VALUE, and each rule must be given once")
+        if name == "priors":
+            rules[name] = value
+        else:
+            try:
+                rules[name] = int(value) if name == "playout" else float(value)
+            except ValueError:
+                raise ValueError(f"{word!r} must give a number") from None
+    return rules
+
+
 def choose_rules(game: Game, **given: Any) -> SearchRules:
     """The default rules, with what is given and not None in their place; TypeError or ValueError naming what is impossible."""
     default = default_rules(game)
     values = {name: value for name, value in given.items() if value is not None}
-    priors = require_choice("priors", values.get("priors", default.priors), PRIORS)
+    priors = checks.choice("priors", values.get("priors", default.priors), PRIORS)
     if priors != default.priors:
         # The weights belong to their kind of search.
         default = WITH_HEURISTIC if priors == "heuristic" else WITHOUT_HEURISTIC

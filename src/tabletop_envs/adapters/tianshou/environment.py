@@ -13,10 +13,11 @@ from tianshou.env import BaseVectorEnv
 from tianshou.env import VectorEnvNormObs as PlainVectorEnvNormObs
 from tianshou.utils import RunningMeanStd
 
+from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
 from tabletop_envs.adapters.self_play import SelfPlayLanes
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Option, lane_seeds
+from tabletop_envs.envs.game import lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.kernels import BY_LIMIT
@@ -53,7 +54,7 @@ def make_vector_env(
         TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
             and what is allowed.
     """
-    count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
+    count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     env = TabletopVenv(LearnerLanes(game, count, opponents, seat, on_illegal, render_mode, options))
     if seed is not None:
         env.seed(seed)
@@ -77,7 +78,7 @@ def make_self_play_vector_env(
     Args, Raises:
         As `make_vector_env`.
     """
-    count = int(Option("num_envs", 1, 1, 2**31 - 1, "games").parse(num_envs))
+    count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     env = TabletopVenv(SelfPlayLanes(game, count, on_illegal, render_mode, options))
     if seed is not None:
         env.seed(seed)
@@ -124,7 +125,12 @@ class TabletopVenv(BaseVectorEnv):
     def _ids(self, ids: Ids) -> Lanes:
         """The lanes that `ids` names; ValueError for others than there are, and for doubles."""
         self._assert_is_not_closed()
-        lanes = self._lanes.all_lanes if ids is None else np.atleast_1d(np.asarray(ids, np.int64))
+        lanes = self._lanes.all_lanes
+        if ids is not None:
+            given = np.atleast_1d(np.asarray(ids))
+            # An empty list has no type of its own.
+            given = given if given.size else given.astype(np.int64)
+            lanes = checks.integers("id", given, given.shape)
         if np.unique(lanes).size != lanes.size or not ((lanes >= 0) & (lanes < self.env_num)).all():
             raise ValueError(
                 f"ids {lanes.tolist()} are not different ones from 0 to {self.env_num - 1}"
@@ -164,7 +170,7 @@ class TabletopVenv(BaseVectorEnv):
     ) -> tuple[
         Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[Any]
     ]:
-        """Play the learners' actions, whole numbers `(R,)`, and the opponents' replies in the games that `id` names.
+        """Play the learners' actions, integers `(R,)`, and the opponents' replies in the games that `id` names.
 
         Returns:
             Observations, rewards, terminated, truncated (always False), and infos: `env_id`,
@@ -177,11 +183,7 @@ class TabletopVenv(BaseVectorEnv):
                 illegal ones. No game has changed then.
         """
         lanes = self._ids(id)
-        array = np.asarray(action)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {array.dtype}")
-        if array.shape != lanes.shape:
-            raise ValueError(f"actions have the shape {array.shape}, not {lanes.shape}")
+        array = checks.integers("actions", action, lanes.shape)
         if not ((array >= 0) & (array < self.action_shape)).all():
             raise ValueError(f"actions {array.tolist()} are not from 0 to {self.action_shape - 1}")
         over = lanes[self._lanes.over()[lanes]]
