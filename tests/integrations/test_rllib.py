@@ -98,7 +98,7 @@ def test_multi_agent_actions_of_others_are_refused() -> None:
         env.step({"player_0": 0})
     env.reset(seed=1)
     for wrong in ({}, {"player_1": 0}, {"player_0": 0, "player_1": 0}):
-        with pytest.raises(ValueError, match="player_0 alone is in turn"):
+        with pytest.raises(ValueError, match="player_0 alone is to move"):
             env.step(wrong)
     assert env.env.infos["player_0"]["ply"] == 0
 
@@ -142,6 +142,16 @@ def test_single_environments_have_their_mask_in_the_observation(
         assert [reward, terminated, truncated] == rest and rewards[0] == reward
         if terminated or truncated:
             break
+
+
+@pytest.mark.parametrize("environments", [{}, {"num_envs": 2}])
+def test_illegal_actions_of_one_learner_are_warned_of(environments: dict[str, Any]) -> None:
+    env = rllib.env_creator("kirche")(environments)
+    seen, info = env.reset(seed=1)
+    assert not np.any(info["illegal_action"])
+    with pytest.warns(UserWarning, match="masked_module"):
+        _, rewards, *_, info = env.step(seen["action_mask"].argmin(axis=-1))
+    assert np.all(info["illegal_action"]) and np.all(rewards == -1)
 
 
 def test_the_environment_config_goes_first() -> None:

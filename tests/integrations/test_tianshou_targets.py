@@ -176,8 +176,9 @@ def test_games_that_are_given_up_leave_nothing_behind() -> None:
 
     play(3)
     assert len(buffer) == 2  # the first player's second action waits
+    play(2)  # now the second player's waits, which the next game must not complete
     play(2)
-    assert sorted(buffer.info.ply[buffer.sample_indices(0)]) == [2, 2, 3]
+    assert sorted(buffer.info.ply[buffer.sample_indices(0)]) == [2, 2, 2, 3]
     buffer.reset()
     play(1)
     assert len(buffer) == 0
@@ -207,6 +208,7 @@ def test_self_play_advantages_are_each_players_own() -> None:
     learned = algorithm._preprocess_batch(batch, buffer, indices)
     for player, agent in enumerate(env.agents):
         own = batch[batch.obs.agent_id == agent]
+        assert own.terminated.sum() * len(env.agents) == batch.terminated.sum() > 0
         returns = learned[agent].returns.numpy()
         # Backwards from each end, nothing where a game has not ended; another lane's game begins with another ply.
         expected, result = np.zeros(len(own)), 0.0

@@ -107,7 +107,8 @@ def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
 class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     """One environment whose observations are `{observation_key: float32[L], mask_key: int8[n]}`.
 
-    `info` keeps the other keys. `advice`: what to do about illegal actions (`IllegalActionWarning`).
+    `info` keeps the other keys. `advice`: what to do about illegal actions
+    (`IllegalActionWarning`).
     """
 
     def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
@@ -136,8 +137,8 @@ class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
 class MaskInObservations(gymnasium.vector.VectorWrapper):
     """A vector of N environments whose observations are `{observation_key: float32 (N, L), mask_key: int8 (N, n)}`.
 
-    For the autoreset modes that give one observation a step: not `SAME_STEP`. Samples of `action_space` are legal.
-    `advice`: what to do about illegal actions (`IllegalActionWarning`).
+    For the autoreset modes that give one observation a step: not `SAME_STEP`. Samples of
+    `action_space` are legal. `advice`: what to do about illegal actions (`IllegalActionWarning`).
     """
 
     def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:

@@ -67,8 +67,8 @@ class TabletopEnv(pufferlib.PufferEnv):
         opponents: Who plays the others: a name of `agents.make_agent`, an agent (for self-play: a `GameAgent` that asks your
             network), or a list of `num_players − 1` of these in turn order after the learner.
         seat: The learner's player index, None: drawn at every start.
-        on_illegal: What an illegal action does: `"lose"` (the learner loses the game) or `"raise"` (a ValueError, no game has
-            changed).
+        on_illegal: What an illegal action does: `"lose"` (the learner loses the game) or `"raise"`
+            (a ValueError, no game has changed).
         buf: PufferLib's shared buffers, None: its own.
         seed: As of `reset`, until that is called with one.
         **options: The game's options.
@@ -76,10 +76,11 @@ class TabletopEnv(pufferlib.PufferEnv):
     Raises:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
 
-    Buffers, written in place (`num_agents` rows): `observations` `int8 (N, L + n)`, what the learner sees and its mask;
-    `rewards` `float32`, losses on an opponent's turn included; `terminals` `bool`, every end of a game, one by `max_plies`, too;
-    `truncations` `bool`, always False; `masks`, PufferLib's mask of agents, always True. A game that is over starts anew in the same
-    step, as PufferLib expects.
+    Buffers, written in place (`num_agents` rows): `observations` `int8 (N, L + n)`, what the
+    learner sees and its mask; `rewards` `float32`, losses on an opponent's turn included;
+    `terminals` `bool`, every end of a game, one by `max_plies`, too; `truncations` `bool`, always
+    False; `masks`, PufferLib's mask of agents, always True. A game that is over starts anew in the
+    same step, as PufferLib expects.
     """
 
     def __init__(
@@ -149,9 +150,10 @@ class TabletopEnv(pufferlib.PufferEnv):
         """Play every learner's action (integers `(N,)`) and the opponents' replies.
 
         Returns:
-            The five buffers' arrays and a list of infos: where games have ended one dict with `episode_return`,
-            `episode_length` (actions of all players), `won`, `lost`, `by_limit` (ended by `max_plies`) and `illegal_action` (lost by
-            one) of 0 or 1, each a list with one number a game.
+            The five buffers' arrays and a list of infos: where games have ended one dict with
+            `episode_return`, `episode_length` (actions of all players), `won`, `lost`, `by_limit`
+            (ended by `max_plies`) and `illegal_action` (lost by one) of 0 or 1, each a list with
+            one number a game.
 
         Raises:
             TypeError: Where the actions are not integers.

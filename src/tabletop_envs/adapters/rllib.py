@@ -21,8 +21,8 @@ The shortest complete script; `num_env_runners=0, num_learners=0` keeps everythi
     for _ in range(10):
         print(algorithm.train()["env_runners"].get("episode_return_mean"))
 
-An iteration takes about a second. RLlib's own settings for PPO (batches of 4,000 steps in 30 epochs of minibatches of 128,
-two layers of 256) take minutes for each on one core.
+An iteration takes about a second. RLlib's own settings for PPO (batches of 4,000 steps in 30 epochs
+of minibatches of 128, two layers of 256) take minutes for each on a busy core.
 
 All players learning, here by one shared policy (`vector_entry_point` is for one learner only)::
 
@@ -36,11 +36,13 @@ All players learning, here by one shared policy (`vector_entry_point` is for one
         .rl_module(rl_module_spec=rllib.masked_module("shared", fcnet_hiddens=[64, 64]))
     )
 
-A policy for each player (`policies=set(agents)`, `policy_mapping_fn=lambda agent, *_, **__: agent`) works alike. Observations are
-`{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's masking module takes them. RLlib keeps seeds
-(`config.debugging(seed=…)`, from which it makes those of its environments), the number of environments and their autoreset in its
-own hands. Every end of a game is a termination, one by `max_plies`, too. With `vector_entry_point` and with all players learning
-random actions are legal; in RLlib's other vector modes (`gym_env_vectorize_mode="sync"`) `sample(random_actions=True)` knows no mask.
+A policy for each player (`policies=set(agents)`, `policy_mapping_fn=lambda agent, *_, **__: agent`)
+works alike. Observations are `{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's
+masking module takes them. RLlib keeps seeds (`config.debugging(seed=…)`, from which it makes those
+of its environments), the number of environments and their autoreset in its own hands. Every end of
+a game is a termination, one by `max_plies`, too. With `vector_entry_point` and with all players
+learning random actions are legal; in RLlib's other vector modes (`gym_env_vectorize_mode="sync"`)
+`sample(random_actions=True)` knows no mask.
 """
 
 from __future__ import annotations
@@ -169,8 +171,8 @@ def masked_module(*policies: str, **model_config: Any) -> Any:
 class TabletopMultiAgentEnv(MultiAgentEnv):
     """A game as RLlib's `MultiAgentEnv`, in which all players learn. Agents are `player_0`, `player_1`, ….
 
-    Only the agent in turn has an observation and gives an action. At the game's end all agents get a last observation
-    and their rewards at once, so that losses are seen.
+    Only the agent to move has an observation and gives an action. At the game's end all agents get
+    a last observation and their rewards at once, so that losses are seen.
 
     Args:
         game: A game's name or id.
@@ -209,35 +211,36 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
         self._warn = IllegalActionWarning(ADVICE)
 
     def get_action_space(self, agent_id: str) -> spaces.Space[Any]:
-        """An agent's action space; its samples are legal for the agent in turn (`LegalActions`)."""
+        """An agent's action space; its samples are legal for the agent to move (`LegalActions`)."""
         self.env.action_space(agent_id)  # ValueError for an unknown agent
         return self._legal_actions
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a new game: observation and info of the agent in turn. A seed is as in `TabletopEnv.reset`."""
+        """Start a new game: observation and info of the agent to move. A seed is as in `TabletopEnv.reset`."""
         self.env.reset(seed=seed)
         return self._show([self.env.agent_selection], None)
 
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Play the action of the agent in turn.
+        """Play the action of the agent to move.
 
         Returns:
-            Observations, rewards, terminated, truncated and infos of the agent in turn now, or of all agents at the game's
-            end; terminated and truncated also of `"__all__"`. Infos are those of the AEC environment and `illegal_action`:
-            whether the agent has lost by one.
+            Observations, rewards, terminated, truncated and infos of the agent to move now, or of
+            all agents at the game's end; terminated and truncated also of `"__all__"`. Infos are
+            those of the AEC environment and `illegal_action`: whether the agent has lost by one.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`.
-            ValueError: Where `action_dict` is not of just the agent in turn, and as in `TabletopEnv.step`.
+            ValueError: Where `action_dict` is not of just the agent to move, and as in
+                `TabletopEnv.step`.
         """
         env = self.env
         if env.agents and list(action_dict) != [env.agent_selection]:
             raise ValueError(
-                f"actions are given for {list(action_dict)}, but {env.agent_selection} alone is in turn"
+                f"actions are given for {list(action_dict)}, but {env.agent_selection} alone is to move"
             )
         actor, action = env.agent_selection, action_dict.get(env.agent_selection)
         env.step(action)

@@ -9,9 +9,10 @@ The shortest complete script::
     model = MaskablePPO("MlpPolicy", env, n_steps=128, batch_size=1024, verbose=1)
     model.learn(100_000)
 
-MaskablePPO finds the masks by itself. What ignores them loses by its first illegal action: the algorithms of plain
-Stable-Baselines3, but also its `evaluate_policy` and `EvalCallback`, which call MaskablePPO without masks and report −1.0 ± 0.0.
-Take `evaluate_policy` of `sb3_contrib.common.maskable.evaluation` and `MaskableEvalCallback` of
+MaskablePPO finds the masks by itself. What ignores them loses by its first illegal action: the
+algorithms of plain Stable-Baselines3, but also its `evaluate_policy` and `EvalCallback`, which call
+MaskablePPO without masks and report −1.0 ± 0.0. Take `evaluate_policy` of
+`sb3_contrib.common.maskable.evaluation` and `MaskableEvalCallback` of
 `sb3_contrib.common.maskable.callbacks`. The environment warns at the first game that is lost so.
 """
 
@@ -90,12 +91,12 @@ class TabletopVecEnv(VecEnv):
     Observations are `float32 (num_envs, L)`, rewards `float32 (num_envs,)`; the learner's losses are among them. A game that
     is over starts anew in the same step; its `infos` entry then has
 
-    - `terminal_observation` (`float32[L]`) and `TimeLimit.truncated`: False, since every end is a termination, one by
-      `max_plies`, too: nothing may be bootstrapped beyond it,
+    - `terminal_observation` (`float32[L]`) and `TimeLimit.truncated`: False, since every end is a
+      termination, one by `max_plies`, too: nothing may be bootstrapped beyond it,
     - `episode`: the return `r`, the learner's steps `l` and the seconds `t` since the environment was made, as
       `Monitor` writes them, so that no monitor is needed and `ep_rew_mean` is logged,
-    - `score` (the learner's), `ply`, `seat`, and the bools `by_limit` (`max_plies` ended it) and `illegal_action` (an illegal
-      action of the learner did).
+    - `score` (the learner's), `ply`, `seat`, and the bools `by_limit` (`max_plies` ended it) and
+      `illegal_action` (an illegal action of the learner did).
 
     The entries of running games are empty. `env_is_wrapped(Monitor)` is True, since evaluation asks for that. The lanes share
     their attributes: what is set for some of them must be set for all.

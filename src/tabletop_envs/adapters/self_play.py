@@ -12,7 +12,7 @@ from tabletop_envs.envs.learner import Lanes, LearnerLanes
 
 
 class SelfPlayLanes(LearnerLanes):
-    """Games in lanes in which nobody replies: the learner is whoever is in turn."""
+    """Games in lanes in which nobody replies: the learner is whoever is to move."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class SelfPlayLanes(LearnerLanes):
         self._follow(lanes)
 
     def play(self, lanes: Lanes, actions: npt.NDArray[np.int64]) -> None:
-        """Play the actions of the players in turn."""
+        """Play the actions of the players to move."""
         super().play(lanes, actions)
         self._follow(lanes)
 

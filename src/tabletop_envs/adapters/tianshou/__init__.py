@@ -1,6 +1,7 @@
 """Tianshou 2: vector environments on the batch engine, self-play, and a masked actor for its policy-gradient algorithms.
 
-The shortest complete script (`DQN` honours masks by itself; its observations are `Batch(agent_id, obs, mask)`)::
+The shortest complete script (`DQN` honours masks by itself; its observations are
+`Batch(agent_id, obs, mask)`)::
 
     from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
     from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -26,15 +27,15 @@ The shortest complete script (`DQN` honours masks by itself; its observations ar
         )
     )
 
-Tianshou's policy-gradient algorithms ignore masks. `MaskedActor` honours them, and `ObservationNet` gives critics the
-observation without the mask::
+Tianshou's policy-gradient algorithms ignore masks. `MaskedActor` honours them, and `ObservationNet`
+gives critics the observation without the mask::
 
     policy = DiscreteActorPolicy(actor=tianshou.MaskedActor(net), action_space=env.action_space[0])
     critic = DiscreteCritic(preprocess_net=tianshou.ObservationNet(other_net))
     algorithm = PPO(policy=policy, critic=critic, optim=AdamOptimizerFactory(lr=3e-4))
 
-In self-play all players learn, by Tianshou's multi-agent algorithms; `SelfPlayReplayBuffer` pairs each player's view with that
-player's next one::
+In self-play all players learn, by Tianshou's multi-agent algorithms; `SelfPlayReplayBuffer` pairs
+each player's view with that player's next one::
 
     env = tianshou.make_self_play_vector_env("kirche-v0", 16, seed=1, num_houses=1)
     algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[make_dqn(), make_dqn()], env=env)

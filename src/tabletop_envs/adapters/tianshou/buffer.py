@@ -14,14 +14,15 @@ from tabletop_envs.adapters.tianshou.environment import TabletopVenv
 class SelfPlayReplayBuffer(VectorReplayBuffer):
     """A replay buffer of self-play in which each player's transitions follow each other, as if that player were alone.
 
-    A transition is kept back until its player is to move again or the game is over. `obs_next` is then that player's own next
-    view, `rew` `(players,)` what all got in between, and who did not act last has an end (`terminated`) and a result, too. So
-    returns of any number of steps and advantages are right, for 2 to 4 players and where a player acts several times in a row;
-    a discount counts a player's own actions. At the end of a game nothing follows, and `obs_next` is what the environment showed
-    last, as seen by who would be to move.
+    A transition is kept back until its player is to move again or the game is over. `obs_next` is
+    then that player's own next view, `rew` `(players,)` what all got in between, and who did not
+    act last has an end (`terminated`) and a result, too. So returns of any number of steps and
+    advantages are right, for 2 to 4 players and where a player acts several times in a row; a
+    discount counts a player's own actions. At the end of a game nothing follows, and `obs_next` is
+    what the environment showed last, as seen by who would be to move.
 
-    There is a part for each player of each game, `player` of game `lane` has `buffers[lane * players + player]`. Where games are
-    started anew before their end, their transitions that are kept back are dropped.
+    Each player of each game has a part of its own, `buffers[lane * players + player]`. Where games
+    are started anew before their end, their transitions that are kept back are dropped.
 
     Args:
         total_size: How many transitions in all.
@@ -53,8 +54,9 @@ class SelfPlayReplayBuffer(VectorReplayBuffer):
         """Take a transition `(R, …)` of each game in `buffer_ids`, all by default, as collectors have them.
 
         Returns:
-            For each game where the last transition of who acted stands, all players' returns `(R, players)` and the player's own
-            actions where the game is over, and where the player's episode starts.
+            For each game where the last transition of who acted stands; where the game is over, all
+            players' returns `(R, players)` and the number of the player's own actions; and where the
+            player's episode starts.
         """
         count, players = self._shape
         lanes = np.arange(count) if buffer_ids is None else np.asarray(buffer_ids)

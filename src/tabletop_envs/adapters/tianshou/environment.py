@@ -40,16 +40,19 @@ def make_vector_env(
     Args:
         game: A game's name or id.
         num_envs: How many games.
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game agent, a callable
-            `(observation, action_mask, rng) -> action`, or a list of `num_players − 1` of these.
+        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
+            agent, a callable `(observation, action_mask, rng) -> action`, or a list of
+            `num_players − 1` of these.
         seat: The learner's player index, or None: drawn anew in every game.
         seed: A number `s` (game i gets `s + i`); None: fresh entropy.
-        on_illegal: `"lose"`: an illegal action of the learner loses the game. `"raise"`: it raises `ValueError`.
+        on_illegal: `"lose"`: an illegal action of the learner loses the game. `"raise"`: it raises
+            `ValueError`.
         render_mode: None or one of `envs.drawing.RENDER_MODES`.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
+            and what is allowed.
     """
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     env = TabletopVenv(LearnerLanes(game, count, opponents, seat, on_illegal, render_mode, options))
@@ -68,9 +71,9 @@ def make_self_play_vector_env(
 ) -> TabletopVenv:
     """`num_envs` games in which all players learn, for Tianshou's `MultiAgentOffPolicyAlgorithm`.
 
-    A step is an action of the player to move (`obs.agent_id`), rewards are all players', `(R, players)`. Tianshou's own buffers pair
-    what a player saw with what the next player sees, and have no reward for a loser who did not act last: collect into a
-    `SelfPlayReplayBuffer`.
+    A step is an action of the player to move (`obs.agent_id`), rewards are all players',
+    `(R, players)`. Tianshou's own buffers pair what a player saw with what the next player sees,
+    and have no reward for a loser who did not act last: collect into a `SelfPlayReplayBuffer`.
 
     Args, Raises:
         As `make_vector_env`.
@@ -85,15 +88,17 @@ def make_self_play_vector_env(
 class TabletopVenv(BaseVectorEnv):
     """Games in lanes as a Tianshou vector environment; made by `make_vector_env` and `make_self_play_vector_env`.
 
-    Observations are `Batch(agent_id, obs, mask)`: `player_0`, … (the learner's seat), `float32 (R, L)` and `bool (R, n)`, R
-    being the number of games asked about. Rewards are the learner's, `(R,)`, in self-play all players', `(R, players)`:
-    zero before the end, losses among them. Every end of a game is a termination, one by `max_plies`, too. Games that are over wait for
-    `reset`, as collectors do it. `action_space` and `observation_space` are lists with an entry for each game, as Tianshou has
-    them; samples of an action space are legal in its game.
+    Observations are `Batch(agent_id, obs, mask)`: `player_0`, … (the learner's seat),
+    `float32 (R, L)` and `bool (R, n)`, R being the number of games asked about. Rewards are the learner's,
+    `(R,)`, in self-play all players', `(R, players)`: zero before the end, losses among them. Every
+    end of a game is a termination, one by `max_plies`, too. Games that are over wait for `reset`,
+    as collectors do it. `action_space` and `observation_space` are lists with an entry for each
+    game, as Tianshou has them; samples of an action space are legal in its game.
 
     Attributes:
         state_shape, action_shape: L and n, for networks.
-        agents, agent_idx: All players' names, and their indices: what Tianshou's multi-agent algorithms ask for.
+        agents, agent_idx: All players' names, and their indices: what Tianshou's multi-agent
+            algorithms ask for.
     """
 
     def __init__(self, lanes: LearnerLanes) -> None:
@@ -168,13 +173,14 @@ class TabletopVenv(BaseVectorEnv):
         """Play the learners' actions, integers `(R,)`, and the opponents' replies in the games that `id` names.
 
         Returns:
-            Observations, rewards, terminated, truncated (always False), and infos: `env_id`, `score` (the learner's), `ply`, `seat`,
-            and the bools `by_limit` (`max_plies` has ended the game) and `illegal_action` (the last action has lost it).
+            Observations, rewards, terminated, truncated (always False), and infos: `env_id`,
+            `score` (the learner's), `ply`, `seat`, and the bools `by_limit` (`max_plies` has ended
+            the game) and `illegal_action` (the last action has lost it).
 
         Raises:
             gymnasium.error.ResetNeeded: Where a game is over, or was never started.
-            TypeError, ValueError: For what are no actions, and with `on_illegal="raise"` for illegal ones. No game has
-                changed then.
+            TypeError, ValueError: For what are no actions, and with `on_illegal="raise"` for
+                illegal ones. No game has changed then.
         """
         lanes = self._ids(id)
         array = checks.integers("actions", action, lanes.shape)
@@ -249,7 +255,8 @@ class TabletopVenv(BaseVectorEnv):
     def set_env_attr(self, key: str, value: Any, id: Ids = None) -> None:
         """Set `opponents` (who plays the other seats from the next action on) of all games.
 
-        ValueError for another attribute, and where `id` leaves games out, since they share it; nothing is set then.
+        ValueError for another attribute, and where `id` leaves games out, since they share it;
+        nothing is set then.
         """
         if key != "opponents" or self._ids(id).size != self.env_num:
             raise ValueError(

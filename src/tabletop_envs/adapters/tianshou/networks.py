@@ -12,7 +12,8 @@ class MaskedActor(AbstractDiscreteActor):
     """An actor whose logits are lowered where the mask is 0, so that illegal actions have the probability 0.
 
     Args:
-        net: A network from observations `float32 (B, L)` to logits `(B, n)`, such as `tianshou.utils.net.common.Net`.
+        net: A network from observations `float32 (B, L)` to logits `(B, n)`, such as
+            `tianshou.utils.net.common.Net`.
     """
 
     def __init__(self, net: ModuleWithVectorOutput) -> None:
@@ -34,7 +35,8 @@ class ObservationNet(ModuleWithVectorOutput):
     """A network that is given the observations alone, without masks: what critics need.
 
     Args:
-        net: A network from observations `float32 (B, L)` to features, such as `tianshou.utils.net.common.Net`.
+        net: A network from observations `float32 (B, L)` to features, such as
+            `tianshou.utils.net.common.Net`.
     """
 
     def __init__(self, net: ModuleWithVectorOutput) -> None:
