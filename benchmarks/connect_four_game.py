@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import connect_four as rules
+from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.checks import require, require_int, require_list
 from tabletop_envs.envs.game import Game, Part, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
@@ -59,8 +59,7 @@ class ConnectFour(Game):
                 f"the stone on square {square} has nothing below it (C2)",
             )
         mover = ply % 2
-        require(state["to_move"] in (mover, -1), f"to_move is not {mover} at ply {ply} (C2)")
-        state["to_move"] = mover
+        require(state["to_move"] == mover, f"to_move must be {mover} at ply {ply} (C2)")
         last = 1 - mover
         require(
             not rules.has_line(state["stones"][mover]),

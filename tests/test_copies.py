@@ -254,10 +254,10 @@ def test_a_finished_game_that_is_not_is_refused(name):
     running = env.snapshot()
     scores = [env.infos[agent]["score"] for agent in env.possible_agents]
     for outcome, words in (
-        ({"scores": scores, "rewards": [0.0, 0.0], "by_limit": False}, "goes on"),
+        ({"scores": scores, "rewards": [0.0, 0.0], "by_limit": False}, "continues"),
         ({"scores": [99, 0], "rewards": [1.0, -1.0], "by_limit": False}, "scores"),
         ({"scores": scores, "rewards": [1.0, -1.0], "by_limit": True}, "by_limit"),
-        ({"scores": scores, "rewards": [0.5, 0.5], "by_limit": False}, "goes on"),
+        ({"scores": scores, "rewards": [0.5, 0.5], "by_limit": False}, "continues"),
         ({"scores": scores, "by_limit": False}, "outcome"),
         ("over", "outcome"),
     ):

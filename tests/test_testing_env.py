@@ -82,6 +82,24 @@ def forgetful_read(self: Any, state: Any, snapshot: Any) -> bool:
     return over
 
 
+def careless_read(check: Any) -> Any:
+    """`read_position` that does something with the squares before it looks at them."""
+
+    def read(self: Any, state: Any, snapshot: Any) -> bool:
+        for squares in snapshot["stones"] if isinstance(snapshot["stones"], list) else ():
+            for square in squares if isinstance(squares, list) else ():
+                check(state, square)
+        return ConnectFour.read_position(self, state, snapshot)
+
+    return read
+
+
+def never_over(self: Any, state: Any, snapshot: Any) -> bool:
+    """`read_position` that never tells the end of a game."""
+    ConnectFour.read_position(self, state, snapshot)
+    return False
+
+
 def refuse_full(self: Any, state: Any, action: int) -> str:
     """`action_to_str` that has no name for an illegal action."""
     if int(state["stones"][0] | state["stones"][1]) >> action & 1:
@@ -148,6 +166,22 @@ GAMES = {
     "an exception at nonsense": (
         {"read_position": surprised_read},
         "restore, read_position: an impossible snapshot raises ValueError",
+    ),
+    "TypeError for what is no number": (
+        {"read_position": careless_read(lambda state, square: square < 42)},
+        "restore, read_position: an impossible snapshot raises ValueError[\\s\\S]*TypeError",
+    ),
+    "OverflowError for a number that is too large": (
+        {
+            "read_position": careless_read(
+                lambda state, square: isinstance(square, int) and np.int32(square)
+            )
+        },
+        "restore, read_position: an impossible snapshot raises ValueError[\\s\\S]*OverflowError",
+    ),
+    "an end that is not told": (
+        {"read_position": never_over},
+        "read_position: it tells whether the rules end the game here",
     ),
     "something overlooked": (
         {

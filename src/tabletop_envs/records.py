@@ -15,25 +15,26 @@ A line has the fields of `GameRecord`; what is None or empty is left out.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-import math
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tabletop_envs import registry
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs import checks, foreign, registry
+from tabletop_envs.checks import (
     require,
     require_bool,
     require_int,
     require_list,
     require_mapping,
 )
-from tabletop_envs.envs.game import Snapshot, parse_seed, rewards_of_scores
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 __all__ = [
@@ -105,8 +106,7 @@ class GameRecord:
                 require_int(action, f"actions[{index}]", 0, largest)
         require((self.seed is None) != (self.start is None), "either seed or start is to be given")
         if self.start is None:
-            require(not isinstance(self.seed, bool), f"seed is {self.seed!r}, not a whole number")
-            parse_seed(self.seed)
+            checks.seed("seed", self.seed)
         else:
             require_mapping(self.start, "start")
             if game.has_chance:
@@ -115,10 +115,13 @@ class GameRecord:
             keys = set(require_mapping(self.result, "result"))
             require(
                 keys in (_RESULT_KEYS, _RESULT_KEYS | {"illegal"}),
-                f"result has the keys {sorted(keys)}, not scores, rewards, by_limit",
+                f"result has the keys {sorted(map(str, keys))}, not scores, rewards, by_limit",
             )
-            require_list(self.result["scores"], "result['scores']", players)
-            require_list(self.result["rewards"], "result['rewards']", players)
+            for key in ("scores", "rewards"):
+                for value in require_list(self.result[key], f"result[{key!r}]", players):
+                    require(
+                        _is_finite(value), f"result[{key!r}] has {value!r}, not a finite number"
+                    )
             require_bool(self.result["by_limit"], "result['by_limit']")
             if "illegal" in self.result:
                 require_int(self.result["illegal"], "result['illegal']", 0, largest)
@@ -126,7 +129,7 @@ class GameRecord:
             for index, row in enumerate(require_list(self.values, "values", len(self.actions))):
                 for value in require_list(row, f"values[{index}]", players):
                     require(
-                        value is None or (type(value) in (int, float) and math.isfinite(value)),
+                        value is None or _is_finite(value),
                         f"values[{index}] has {value!r}, neither a finite number nor None",
                     )
         require_mapping(self.notes, "notes")
@@ -138,7 +141,8 @@ class GameRecord:
                 )
 
     def to_json(self) -> str:
-        """The record as one line of JSON, without the line's end; TypeError or ValueError for `notes` that JSON cannot hold."""
+        """The record as one line of JSON, without the line's end; ValueError for `notes` that no reader would take."""
+        foreign.require_plain(self.notes, "notes")
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         head = {"format": fields.pop("format")}
         kept = {
@@ -146,7 +150,11 @@ class GameRecord:
             for name, value in fields.items()
             if value is not None and not (name == "notes" and not value)
         }
-        return json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+        line = json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+        require(
+            len(line) < foreign.MAX_LINE, f"a record must have less than {foreign.MAX_LINE} bytes"
+        )
+        return line
 
     @classmethod
     def from_json(cls, text: str | bytes) -> GameRecord:
@@ -155,10 +163,7 @@ class GameRecord:
         ValueError for bad JSON, for an unknown or missing key, another format, an unknown game or option, and for values
         that cannot be.
         """
-        try:
-            document = json.loads(text, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"this is no JSON: {error}") from None
+        document = foreign.read_json(text)
         require(isinstance(document, dict), "a record is a JSON object")
         require("format" in document, "the record lacks 'format'")
         require(document["format"] == FORMAT, f"format is {document['format']!r}, not {FORMAT}")
@@ -173,8 +178,9 @@ class GameRecord:
             raise ValueError(str(error)) from None
 
 
-def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+def _is_finite(value: Any) -> bool:
+    # Not every int can be made a float.
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 # Writing
@@ -210,7 +216,11 @@ def record_of(
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
     played = position["ply"] - (0 if start is None else start["ply"])
-    numbers = [int(action) for action in actions]
+    largest = inner.game.kernel.num_actions - 1
+    numbers = [
+        checks.integer(f"actions[{index}]", action, 0, largest)
+        for index, action in enumerate(actions)
+    ]
     result = position["outcome"]
     if result is not None and len(numbers) == played + 1:
         # An illegal action is not counted as played.
@@ -224,7 +234,7 @@ def record_of(
         options=dict(inner.options),
         agents=list(agents),
         actions=numbers,
-        seed=None if seed is None else parse_seed(seed),
+        seed=None if seed is None else checks.seed("seed", seed),
         start=start,
         result=result,
         values=None if values is None else [list(row) for row in values],
@@ -237,9 +247,11 @@ def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
     """Write records at the end of a file, which is made if it is not there, and wait until the disk has them.
 
     All lines are one write, so that writers do not mix theirs, and a process killed in the middle leaves at worst a
-    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it.
+    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it. OSError for what
+    cannot be written, and for a device or pipe.
     """
     lines = "".join(record.to_json() + "\n" for record in records).encode()
+    foreign.require_regular_file(path)
     with open(path, "ab", buffering=0) as file:
         size = file.tell()
         if size and _last_byte(path) != b"\n":
@@ -257,6 +269,7 @@ def _last_byte(path: str | os.PathLike[str]) -> bytes:
 
 def drop_half_line(path: str | os.PathLike[str]) -> int:
     """Remove what follows the last line's end of a file: what a killed process left. Returns how many bytes went."""
+    foreign.require_regular_file(path)
     with open(path, "rb+") as file:
         size = file.seek(0, os.SEEK_END)
         end = size
@@ -381,17 +394,26 @@ def read_records(
 
     Raises:
         ValueError: At the first bad line, naming file, line and fault.
-        OSError: If the file cannot be read.
+        OSError: If the file cannot be read, or is a device or pipe.
     """
+    rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
+    foreign.require_regular_file(path)
     with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if half_line and not line.endswith(b"\n"):
-                return
+        lines = foreign.read_lines(file)
+        for number in itertools.count(1):
+            half = ""
             try:
+                line = next(lines, None)
+                if line is None:
+                    return
+                if not line.endswith(b"\n"):
+                    half = " (the file ends within this line)"
+                    if half_line:
+                        return
                 record = GameRecord.from_json(line)
                 if rules:
                     check(record)
             except ValueError as error:
-                half = "" if line.endswith(b"\n") else " (the file ends within this line)"
-                raise ValueError(f"{os.fspath(path)}, line {number}: {error}{half}") from None
+                fault = foreign.shorten(str(error))
+                raise ValueError(f"{os.fspath(path)}, line {number}: {fault}{half}") from None
             yield record

@@ -106,6 +106,8 @@ SMALLER = {
     "tabletop-envs play meeples --opponent greedy --web": "tabletop-envs play meeples --opponent greedy --web --no-open",
     "python -m benchmarks.learning run --folder runs/learning": "python -m benchmarks.learning run --smoke "
     "--only ppo-tuerme-2 --seeds 1 --folder runs/learning --results runs/learning",
+    ".venv/bin/python -m pytest -m fuzz": "FUZZ_SNAPSHOTS=200 .venv/bin/python -m pytest -m fuzz "
+    "tests/fuzz/test_snapshots.py -k kirche",
     ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
     "tests/test_lockstep.py -k kirche",
 }

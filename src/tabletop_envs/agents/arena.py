@@ -27,14 +27,13 @@ from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement, permutations
 from typing import Any
 
-from tabletop_envs import records, registry
+from tabletop_envs import checks, records, registry
 from tabletop_envs.agents import fingerprint, make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.agents.arena_file import read_finished, seed_of
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
-from tabletop_envs.envs.checks import require_int
-from tabletop_envs.envs.game import UINT64_MAX, Game, parse_seed
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game
 from tabletop_envs.extras import require
 from tabletop_envs.locks import FileLock
 from tabletop_envs.records import GameRecord
@@ -55,10 +54,8 @@ AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]
 
 def named_agents(specs: Sequence[AgentSpec]) -> dict[str, GameAgent | Agent]:
     """The agents by their names; TypeError or ValueError for what is none, and for a name that comes twice."""
-    if isinstance(specs, str) or not isinstance(specs, Sequence):
-        raise TypeError(f"agents is {specs!r}, not a list of agents")
     agents: dict[str, GameAgent | Agent] = {}
-    for spec in specs:
+    for spec in checks.sequence("agents", specs, "agents"):
         if isinstance(spec, tuple):
             if len(spec) != 2 or not isinstance(spec[0], str) or not spec[0]:
                 raise TypeError(f"agent {spec!r} is not a pair of a name and an agent")
@@ -191,23 +188,23 @@ class Tournament:
     ) -> None:
         described = _game_of(game)
         self._agents = named_agents(agents)
-        self._workers = require_int(workers, "workers", 1, 1024)
+        self._workers = checks.integer("workers", workers, 1, 1024)
         if self._workers > 1:
             from tabletop_envs.agents.workers import check_agents
 
             check_agents(self._agents)
-        self._ratings = ratings
-        if ratings:
+        self._ratings = checks.boolean("ratings", ratings)
+        if self._ratings:
             require("openskill.models", "arena")
         self._path = path
         if seed is None and path is not None:
             seed = seed_of(path)
         self.plan = Plan(
             described,
-            described.parse_options(options or {}),
+            described.parse_options({} if options is None else options),
             tuple(self._agents),
-            require_int(games, "games", 1, 2**40),
-            secrets.randbits(32) if seed is None else parse_seed(seed),
+            checks.integer("games", games, 1, 2**40),
+            secrets.randbits(32) if seed is None else checks.seed("seed", seed),
             tuple(map(fingerprint, self._agents.values())),
         )
         self.finished: dict[int, Outcome] = {}
@@ -354,16 +351,16 @@ def play_match(
         TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
     """
     described = _game_of(game)
-    parsed = described.parse_options(options or {})
+    parsed = described.parse_options({} if options is None else options)
     players = described.num_players(parsed)
-    if len(agents) != players:
-        raise ValueError(f"there are {len(agents)} agents for {players} players: each needs one")
+    if len(checks.sequence("agents", agents, "agents")) != players:
+        raise ValueError(f"there are {len(agents)} agents for {players} players")
     seats = [next(iter(named_agents([spec]).items())) for spec in agents]
     known = dict(seats)
     for name, agent in seats:
         if not isinstance(agent, GameAgent) and known[name] is not agent:
             raise ValueError(f"two agents are called {name!r}")
-    seed = secrets.randbits(32) if seed is None else parse_seed(seed)
+    seed = secrets.randbits(32) if seed is None else checks.seed("seed", seed)
     match = Match(
         tuple(name for name, _ in seats),
         seed,
@@ -377,7 +374,8 @@ def play_match(
 
 def _game_of(game: Game | str) -> Game:
     """A game of the registry: records name games by their ids, and read them back by them."""
-    known = registry.get_game(registry.batch_id(game.name) if isinstance(game, Game) else game)
-    if isinstance(game, Game) and game is not known:
-        raise ValueError(f"game={game!r} must be the registry's own {registry.batch_id(game.name)}")
-    return known
+    described = find_game(game)
+    name = registry.batch_id(described.name)
+    if described is not registry.get_game(name):
+        raise ValueError(f"game={game!r} must be the registry's own {name}")
+    return described

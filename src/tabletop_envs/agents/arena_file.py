@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabletop_envs import records
 from tabletop_envs.agents.ratings import Outcome
-from tabletop_envs.envs.checks import require_int
+from tabletop_envs.checks import require_int
 from tabletop_envs.records import GameRecord
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
+from tabletop_envs import checks, registry
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.envs.game import Game, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
@@ -168,12 +167,9 @@ class _Lanes:
             rng = self.rngs[lane][to_move[lane]]
             action = agent(observations[lane].copy(), masks[lane].copy(), rng)
             try:
-                number = operator.index(action)
-            except TypeError:
-                number = -1
-            if not 0 <= number < self.game.kernel.num_actions:
-                self._refuse(lane, f"{action!r}, which is no action")
-            self.actions[lane] = number
+                self.actions[lane] = checks.action(action, self.game.kernel.num_actions)
+            except ValueError:
+                self._refuse(lane, f"{checks.shown(action)}, which is no action")
 
     def _check(self, lanes: npt.NDArray[np.int64]) -> None:
         bits = self.game.kernel.word_bits

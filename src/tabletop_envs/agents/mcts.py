@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs import search
+from tabletop_envs import checks, search
 from tabletop_envs.agents import fingerprints, heuristics
 from tabletop_envs.agents.agent import GameAgent
-from tabletop_envs.envs.game import require_count
 from tabletop_envs.envs.slices import next_size
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut
 from tabletop_envs.search import tree as loops
@@ -42,8 +41,8 @@ class MCTSAgent(GameAgent):
     """
 
     def __init__(self, simulations: int, *, num_threads: int = 1, **rules: Any) -> None:
-        self.simulations = require_count("simulations", simulations, MAX_SIMULATIONS)
-        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.simulations = checks.integer("simulations", simulations, 1, MAX_SIMULATIONS)
+        self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         self.rules = check_rules(rules)
         words = [f"{name}={value}" for name, value in self.rules.items()]
         self.name = ",".join([f"mcts:{self.simulations}", *words])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import secrets
 from typing import Any
 
@@ -12,18 +11,19 @@ import numpy.typing as npt
 from gymnasium import error, spaces
 from pettingzoo import AECEnv
 
-from tabletop_envs import registry
+from tabletop_envs import checks, registry
 from tabletop_envs.envs.drawing import RENDER_MODES, Drawing, require_render_mode
 from tabletop_envs.envs.game import (
     Game,
     ObservationPart,
     Snapshot,
     State,
-    parse_seed,
+    find_game,
     rewards_of_illegal,
     rewards_of_scores,
 )
-from tabletop_envs.envs.threads import Turn, one_at_a_time
+from tabletop_envs.envs.states import require_states
+from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
@@ -73,13 +73,10 @@ class TabletopEnv(Drawing, AECEnv):
     ) -> None:
         super().__init__()
         require_render_mode(render_mode)
-        _require_choice("mask_in", mask_in, MASK_PLACES)
-        _require_choice("on_illegal", on_illegal, ON_ILLEGAL)
-        if not isinstance(obs_key, str) or not obs_key or obs_key == "action_mask":
-            raise ValueError(
-                f"option obs_key={obs_key!r} is impossible: allowed is a name other than 'action_mask'"
-            )
-        self.game = game
+        checks.choice("mask_in", mask_in, MASK_PLACES)
+        checks.choice("on_illegal", on_illegal, ON_ILLEGAL)
+        checks.text("obs_key", obs_key, other_than="action_mask")
+        self.game = game = find_game(game)
         self.render_mode = render_mode
         self.mask_in = mask_in
         self.obs_key = obs_key
@@ -169,7 +166,7 @@ class TabletopEnv(Drawing, AECEnv):
             TypeError, ValueError: For an impossible seed; nothing is changed then.
         """
         if seed is not None:
-            self._seed(parse_seed(seed))
+            self._seed(checks.seed("seed", seed))
         elif not self._started:
             self._seed(secrets.randbits(64))
         self._offender = None
@@ -201,7 +198,6 @@ class TabletopEnv(Drawing, AECEnv):
             self._finish(scores)
         self._inform(ply, scores)
 
-    @one_at_a_time
     def step(self, action: Any) -> None:
         """Play an action of the agent in turn; None for an agent whose game is over.
 
@@ -209,7 +205,15 @@ class TabletopEnv(Drawing, AECEnv):
             gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
             ValueError: For what is no action of the action space, for None from an agent that lives, for an action
                 after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
+            RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
         """
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            self._step(action)
+
+    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
@@ -234,18 +238,7 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _parse_action(self, action: Any) -> int:
-        try:
-            number = operator.index(action)
-        except TypeError:
-            raise ValueError(
-                f"{action!r} is not an action of {self.agent_selection}: "
-                f"an action is a whole number from 0 to {self.num_actions - 1}"
-            ) from None
-        if not 0 <= number < self.num_actions:
-            raise ValueError(
-                f"action {number} of {self.agent_selection} is outside the action space 0 … {self.num_actions - 1}"
-            )
-        return number
+        return checks.action(action, self.num_actions, f" of {self.agent_selection}")
 
     def _play_illegal(self, action: int) -> None:
         agent = self.agent_selection
@@ -294,9 +287,9 @@ class TabletopEnv(Drawing, AECEnv):
     def _player(self, agent: str) -> int:
         try:
             return self._players[agent]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError: of what has no hash
             raise ValueError(
-                f"there is no agent {agent!r}: the agents are {', '.join(self.possible_agents)}"
+                f"there is no agent {checks.shown(agent)}: the agents are {', '.join(self.possible_agents)}"
             ) from None
 
     def _require_started(self) -> None:
@@ -352,13 +345,13 @@ class TabletopEnv(Drawing, AECEnv):
         self._require_started()
         legal = [] if self._over else np.flatnonzero(self.action_mask()).tolist()
         names = {self.game.action_to_str(self._states[0], action): action for action in legal}
-        if text in names:
+        if isinstance(text, str) and text in names:
             return int(names[text])
         import difflib
 
-        close = difflib.get_close_matches(str(text), names, 1, 0.0)
+        close = difflib.get_close_matches(text if isinstance(text, str) else "", names, 1, 0.0)
         hint = f"; the nearest is {close[0]!r}" if close else ""
-        raise ValueError(f"no legal action is called {text!r}{hint}")
+        raise ValueError(f"no legal action is called {checks.shown(text)}{hint}")
 
     # Positions and copies
 
@@ -385,7 +378,7 @@ class TabletopEnv(Drawing, AECEnv):
         players = self.game.num_players(options)
         if players != len(self.possible_agents):
             raise ValueError(
-                f"the snapshot has num_players={players}, this environment {len(self.possible_agents)}"
+                f"num_players is {players} in the snapshot, but must be {len(self.possible_agents)} as in this environment"
             )
         if not self.game.has_chance:
             # No chance is left in the position; the stream that later resets go on with stays as it is.
@@ -419,7 +412,7 @@ class TabletopEnv(Drawing, AECEnv):
                 rng = secrets.randbits(64)
             elif isinstance(rng, np.random.Generator):
                 rng = int(rng.integers(2**64, dtype=np.uint64))
-            twin.game.deal_hidden(twin._states, player, parse_seed(rng, "rng"))
+            twin.game.deal_hidden(twin._states, player, checks.seed("rng", rng))
             twin._advance(engine.SHOW)
             _, _, ply, *scores = twin._result.tolist()
             twin._inform(ply, scores)  # masks in infos are those of the copy, too
@@ -441,7 +434,13 @@ class TabletopEnv(Drawing, AECEnv):
             states: An array of one record, which is copied.
             offender: The player who has lost it by an illegal action.
             before: The bytes of the record before the last action, for drawings that mark what it changed.
+
+        Raises:
+            TypeError, ValueError: For what is no such game, or one with other options; nothing is changed then.
         """
+        require_states(self.game, states, self.options)
+        if states.shape != (1,):
+            raise ValueError(f"states must be one game, not of the shape {states.shape}")
         self._states[:] = states
         self._offender = offender
         self._begin(engine.SHOW)
@@ -467,10 +466,3 @@ class TabletopEnv(Drawing, AECEnv):
         twin.options = dict(self.options)
         twin.metadata = copy.deepcopy(self.metadata)
         return twin
-
-
-def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(
-            f"option {name}={value!r} is impossible: allowed is {' or '.join(map(repr, choices))}"
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
 
+from tabletop_envs import checks
+from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds, require_count
+from tabletop_envs.envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time, slices
-from tabletop_envs.kernels import engine
+from tabletop_envs.envs.threads import (
+    MAX_THREADS,
+    LaneThreads,
+    Turn,
+    busy,
+    cut,
+    one_at_a_time,
+    slices,
+)
+from tabletop_envs.kernels import RUNNING, engine
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -138,11 +148,11 @@ class BatchEnv:
         require_render_mode(render_mode)
         self.render_mode = render_mode
         self._board: TabletopEnv | None = None
-        self.game = game
-        self.check = check
-        self.packed = packed
-        self.num_envs = require_count("num_envs", num_envs, 2**31 - 1)
-        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.game = game = find_game(game)
+        self.check = checks.boolean("check", check)
+        self.packed = checks.boolean("packed", packed)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         self.options = game.parse_options(options)
         self.num_players = game.num_players(self.options)
         self.num_actions = game.kernel.num_actions
@@ -150,7 +160,7 @@ class BatchEnv:
         self._packed_parts = np.zeros((0, 4), np.int64)
         observation: npt.NDArray[np.int8 | np.uint8]
         mask: npt.NDArray[np.bool_ | np.uint8]
-        if packed:
+        if self.packed:
             self._packed_parts = packed_parts(game)
             size = packed_size(self._packed_parts)
             observation = np.zeros((lanes, size), np.uint8)
@@ -224,7 +234,6 @@ class BatchEnv:
         self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
         return -1
 
-    @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
@@ -232,29 +241,29 @@ class BatchEnv:
         `current_player` are already the new game's, the other arrays tell how the old one ended until the next step.
 
         Args:
-            actions: Whole numbers `(N,)`, one legal action a lane.
+            actions: Integers `(N,)`, one legal action a lane.
             check: Whether the actions' legality is checked; None: as the batch was made. Unchecked illegal actions lead to
                 undefined positions (but never outside the arrays).
 
         Raises:
-            TypeError: Where the actions are not whole numbers.
+            TypeError: Where the actions are not integers, or `check` is no bool.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        numbers = self._parse_actions(actions)
-        lane = self._advance(engine.PLAY, numbers, self.check if check is None else check)
-        if lane >= 0:
-            raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            numbers = self._parse_actions(actions)
+            checked = self.check if check is None else checks.boolean("check", check)
+            lane = self._advance(engine.PLAY, numbers, checked)
+            if lane >= 0:
+                raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
             return self._actions
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {array.dtype}")
-        if array.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
         # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
-        np.copyto(self._given, array, casting="unsafe")
+        self._given[:] = checks.integers("actions", actions, (self.num_envs,))
         return self._given
 
     def _why_illegal(self, lane: int, action: int) -> str:
@@ -263,20 +272,23 @@ class BatchEnv:
         name = self.game.action_to_str(self._states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
-    @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
         """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        self._threads.run(
-            self._parts,
-            engine.sample_lanes,
-            self._states,
-            self._legal,
-            self._samplers,
-            self._actions,
-        )
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "sample_actions")
+        with lock:
+            self._threads.run(
+                self._parts,
+                engine.sample_lanes,
+                self._states,
+                self._legal,
+                self._samplers,
+                self._actions,
+            )
         return self._sampled
 
     @one_at_a_time
@@ -290,9 +302,9 @@ class BatchEnv:
         others, and all arrays show that; their counts are lost.
 
         Raises:
-            TypeError, ValueError: Where `steps` is not a positive whole number.
+            TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
         """
-        steps = require_count("steps", steps, 2**62)
+        steps = checks.integer("steps", steps, 1, 2**62)
         # One tally a part, found by its first lane.
         parts = self._rollout_parts
         tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
@@ -323,6 +335,61 @@ class BatchEnv:
             tuple(tuple(row[: self.num_players].tolist()) for row in players),
             tuple(players[:, engine.MAX_PLAYERS].tolist()),
         )
+
+    # The whole state
+
+    @one_at_a_time
+    def get_state(self) -> dict[str, Any]:
+        """All that play depends on, in plain JSON types, for checkpoints (`set_state`).
+
+        `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each lane's generators, of the game
+        and of `sample_actions`, as integers from 0 to 2**64 − 1.
+        """
+        lanes = [self._states[lane : lane + 1] for lane in range(self.num_envs)]
+        positions = [self.game.snapshot(lane, self.options) for lane in lanes]
+        for position in positions:
+            position.pop("rng", None)
+        return {
+            "positions": positions,
+            "rng": self._states["rng"].tolist(),
+            "samplers": self._samplers.tolist(),
+        }
+
+    @one_at_a_time
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what `get_state` gave, of a batch with as many lanes and the same options.
+
+        Play continues as it would in that batch. `rewards`, `terminated` and `by_limit` are those of a step that has ended no game.
+
+        Args:
+            state: It may come from a file, and from anybody: every position is checked as by `restore`.
+
+        Raises:
+            ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
+                nothing is changed then.
+        """
+        given = require_mapping(state, "state", ("positions", "rng", "samplers"))
+        positions = require_list(given["positions"], "positions", self.num_envs)
+        generators = {
+            name: [
+                require_int(number, f"lane {lane}: {name}", 0, UINT64_MAX)
+                for lane, number in enumerate(require_list(given[name], name, self.num_envs))
+            ]
+            for name in ("rng", "samplers")
+        }
+        states = self.game.new_states(self.num_envs, self.options)
+        for lane, (position, rng) in enumerate(zip(positions, generators["rng"], strict=True)):
+            try:
+                restored, options, _ = self.game.restore(position, rng)
+                require(options == self.options, f"options must be {self.options}, not {options}")
+                require(restored["status"][0] == RUNNING, "outcome must be None")
+            except ValueError as error:
+                raise ValueError(f"lane {lane}: {error}") from None
+            states[lane] = restored[0]
+        states["rng"] = generators["rng"]
+        self._states[:] = states
+        self._samplers[:] = generators["samplers"]
+        self._advance(engine.SHOW, self._actions)
 
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""
@@ -360,7 +427,10 @@ class BatchEnv:
         return self._legal.view()
 
     def to_aec(self, lane: int) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
+
+        TypeError or ValueError for what is no lane; a negative one counts from the end.
+        """
         return self._show(lane, self._new_board(None))
 
     def _new_board(self, render_mode: str | None) -> TabletopEnv:
@@ -370,7 +440,7 @@ class BatchEnv:
         return TabletopEnv(self.game, render_mode=render_mode, **options)
 
     def _show(self, lane: int, board: TabletopEnv) -> TabletopEnv:
-        place = range(self.num_envs)[lane]
+        place = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1) % self.num_envs
         board.put(self._states[place : place + 1])
         return board
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
 
+from tabletop_envs import checks
 from tabletop_envs.envs.game import Game, Snapshot, State
 
 if TYPE_CHECKING:
@@ -19,12 +20,8 @@ PIXELS = 640
 
 
 def require_render_mode(render_mode: Any) -> None:
-    """ValueError, naming what is allowed, for what is neither a render mode nor None."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(
-            f"option render_mode={render_mode!r} is impossible: "
-            f"allowed is {', '.join(map(repr, RENDER_MODES))} and None"
-        )
+    """TypeError or ValueError, naming what is allowed, for what is neither a render mode nor None."""
+    checks.choice("render_mode", render_mode, (*RENDER_MODES, None))
 
 
 class Drawing:
@@ -68,19 +65,27 @@ class Drawing:
             size: The longer side of pixels and window.
 
         Raises:
-            ValueError: For an unknown agent or theme, or an impossible size.
+            TypeError, ValueError: For an unknown agent or theme, an impossible size, and for pixels and the window of a game that has no
+                drawing but its text.
             ImportError: For pixels and the window without the extra `render`.
             RuntimeError: For the window where there is no display.
         """
         player = None if viewer is None else self._player(viewer)
+        colour = checks.boolean("colour", colour)
         self._require_started()
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
         if self.render_mode == "ansi":
             return self.game.text(self.snapshot(), player, colour)
+        from tabletop_envs.render import svg
         from tabletop_envs.render.pixels import rasterise
 
+        if not svg.has_drawing(self.game.name):
+            raise ValueError(
+                f"render_mode must be 'ansi' or None: {self.game.name} has no drawing for "
+                f"{self.render_mode!r}, only its text"
+            )
         pixels = rasterise(self._draw(viewer, theme, size, fields=False))
         if self.render_mode == "rgb_array":
             return pixels
@@ -109,7 +114,7 @@ class Drawing:
             last_action: Whether what the last action has changed is marked.
 
         Raises:
-            ValueError: For an unknown agent or theme, or an impossible size.
+            TypeError, ValueError: For an unknown agent or theme, or an impossible size.
             ImportError: Without the extra `render`.
         """
         return self._draw(viewer, theme, size, legal=legal, last_action=last_action)
@@ -125,9 +130,14 @@ class Drawing:
         fields: bool = True,
     ) -> str:
         player = None if viewer is None else self._player(viewer)
+        legal = checks.boolean("legal", legal)
+        last_action = checks.boolean("last_action", last_action)
         self._require_started()
         from tabletop_envs.render import svg
 
+        if not svg.has_drawing(self.game.name):
+            text = self.game.text(self.snapshot(), player, False)
+            return svg.draw_text(self.game.name, text, theme, size)
         previous = None
         if last_action and self._before is not None:
             states = np.frombuffer(self._before, self._states.dtype)

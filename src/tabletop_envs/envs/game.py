@@ -5,7 +5,6 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 
 from __future__ import annotations
 
-import operator
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.checks import require, require_equal, require_int, require_mapping
+from tabletop_envs import checks, registry
+from tabletop_envs.checks import (
+    UINT64_MAX,
+    require,
+    require_bool,
+    require_choice,
+    require_equal,
+    require_int,
+    require_list,
+    require_mapping,
+    shown,
+)
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, engine
 
 __all__ = [
@@ -27,16 +37,14 @@ __all__ = [
     "Part",
     "Snapshot",
     "State",
+    "find_game",
     "lane_seeds",
     "max_plies_option",
-    "parse_seed",
-    "require_count",
     "rewards_of_illegal",
     "rewards_of_scores",
 ]
 
 MAX_MAX_PLIES = 2**21 - 1
-UINT64_MAX = 2**64 - 1
 
 Snapshot = dict[str, Any]
 # A structured array of one record: the state of one game.
@@ -45,7 +53,7 @@ State = npt.NDArray[np.void]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a game: a whole number from `minimum` to `maximum`, or a truth value."""
+    """An option of a game: an integer from `minimum` to `maximum`, or a bool."""
 
     name: str
     default: int | bool
@@ -58,28 +66,13 @@ class Option:
         """The allowed values, in words."""
         if isinstance(self.default, bool):
             return "True or False"
-        return f"a whole number from {self.minimum} to {self.maximum}"
+        return f"an integer from {self.minimum} to {self.maximum}"
 
     def parse(self, value: Any) -> int | bool:
-        """The value in its plain type; TypeError or ValueError, naming option and value, if it is impossible."""
-        truth = isinstance(self.default, bool)
-        if truth != isinstance(value, bool | np.bool_):
-            raise TypeError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            )
-        if truth:
-            return bool(value)
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise TypeError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            ) from None
-        if not self.minimum <= number <= self.maximum:
-            raise ValueError(
-                f"option {self.name}={value!r} is impossible: allowed is {self.allowed}"
-            )
-        return number
+        """The value in its plain type; TypeError or ValueError, naming option, value and what it must be."""
+        if isinstance(self.default, bool):
+            return checks.boolean(self.name, value)
+        return checks.integer(self.name, value, self.minimum, self.maximum)
 
 
 def max_plies_option(default: int) -> Option:
@@ -136,11 +129,13 @@ class Game(ABC):
         TypeError for an unknown name or a wrong type, ValueError for an impossible value.
         """
         known = {option.name: option for option in self.options}
+        checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
+            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
             raise TypeError(
-                f"{self.name} has no option {unknown[0]!r} (={given[unknown[0]]!r}): "
-                f"its options are {', '.join(known)}"
+                f"{self.name} got an unexpected keyword argument {shown(unknown[0])}"
+                f"={shown(given[unknown[0]])}: its options are {', '.join(known)}"
             )
         return {
             name: option.parse(given.get(name, option.default)) for name, option in known.items()
@@ -157,6 +152,10 @@ class Game(ABC):
         for name, value in options.items():
             states[name] = value
         return states
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        return ()
 
     # Observations
 
@@ -227,74 +226,48 @@ class Game(ABC):
     ) -> tuple[State, dict[str, int | bool], int | None]:
         """The state, the options and the player who lost by an illegal action (or None) of a snapshot.
 
-        `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming what is
-        impossible, for anything that the rules cannot lead to.
+        A position is checked, not its history: what passes can be played to the end within the spaces, and every later
+        snapshot can be restored. `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming
+        the field and what it must be, for everything else.
         """
         require(
-            isinstance(snapshot, Mapping), f"a snapshot is a dict, not {type(snapshot).__name__}"
+            isinstance(snapshot, Mapping),
+            f"a snapshot must be a dict, not {type(snapshot).__name__}",
         )
         common = ("game", "options", "ply", "to_move", "outcome")
-        allowed = {*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ())}
+        allowed = (*common, *self.snapshot_keys, *(("rng",) if self.has_chance else ()))
         for key in (*common, *self.snapshot_keys):
-            require(key in snapshot, f"the snapshot lacks {key!r}")
+            require(key in snapshot, f"the snapshot lacks {key!r}: it must have one")
         for key in snapshot:
-            require(key in allowed, f"the snapshot has {key!r}, which {self.name} does not know")
-        require(
-            snapshot["game"] == self.name,
-            f"game is {snapshot['game']!r}, but this environment plays {self.name!r}",
-        )
+            require(
+                key in allowed,
+                f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
+            )
+        require_choice(snapshot["game"], "game", (self.name,))
         given = require_mapping(snapshot["options"], "options")
+        known = [option.name for option in self.options]
+        for key in given:
+            require(
+                key in known, f"options has {shown(key)}, but its keys must be {', '.join(known)}"
+            )
         try:
             options = self.parse_options(given)
         except TypeError as error:
             raise ValueError(str(error)) from None
+        players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
         state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
         state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        outcome = snapshot["outcome"]
-        players = self.num_players(options)
         state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
-        ended = self.read_position(state, snapshot)
-        if ended:
+        outcome = _parse_outcome(snapshot["outcome"], players)
+        if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
         elif state["ply"] >= state["max_plies"]:
             state["status"] = BY_LIMIT
         else:
             state["status"] = RUNNING
-        offender = self._check_outcome(state, outcome, players)
-        if offender is not None:
-            state["status"] = TERMINATED
-        return states, options, offender
-
-    def _check_outcome(self, state: Any, outcome: Any, players: int) -> int | None:
-        """Whether the outcome given is that of the position; the offender of a game lost by an illegal action."""
-        over = state["status"] != RUNNING
-        if outcome is None:
-            require(not over, "outcome is None, but the game is over in this position")
-            return None
-        given = require_mapping(outcome, "outcome")
-        require(
-            set(given) == {"scores", "rewards", "by_limit"},
-            f"outcome has the keys {sorted(given)}, not scores, rewards, by_limit",
-        )
-        scores = [int(score) for score in state["scores"][:players]]
-        require_equal(given["scores"], scores, "outcome['scores']")
-        by_limit = bool(state["status"] == BY_LIMIT)
-        require(
-            given["by_limit"] is by_limit,
-            f"outcome['by_limit'] is {given['by_limit']!r}, but the position says {by_limit}",
-        )
-        if over:
-            require_equal(given["rewards"], rewards_of_scores(scores), "outcome['rewards']")
-            return None
-        offender = int(state["to_move"])
-        if given["rewards"] == rewards_of_illegal(offender, players):
-            return offender
-        raise ValueError(
-            f"outcome says the game is over with rewards {given['rewards']!r}, "
-            "but by the rules it goes on in this position"
-        )
+        return states, options, _check_outcome(state, outcome, players)
 
     @abstractmethod
     def position(self, state: Any) -> Snapshot:
@@ -304,8 +277,9 @@ class Game(ABC):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         """Write the game's own part of a snapshot into a state; whether the rules end the game here.
 
-        Options, `rng`, `ply` and `to_move` are there already; `scores`
-        are to be written. ValueError, naming what is impossible.
+        Options, `rng`, `ply` and `to_move` are there already, and the snapshot has all `snapshot_keys`; its `outcome` is
+        None, or a dict whose values have the right types. `scores` are to be written. ValueError, naming the field and what
+        it must be, for every other position and for data of any other type.
         """
 
     # Words
@@ -322,6 +296,57 @@ class Game(ABC):
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
 
 
+def find_game(game: Game | str) -> Game:
+    """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
+    return game if isinstance(game, Game) else registry.get_game(game)
+
+
+def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
+    """The outcome of a snapshot, its types checked."""
+    if outcome is None:
+        return None
+    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
+    scores = require_list(given["scores"], "outcome['scores']", players)
+    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    for reward in rewards:
+        require(
+            isinstance(reward, int | float | np.integer | np.floating)
+            and not isinstance(reward, bool),
+            f"outcome['rewards'] has {shown(reward)}, but must have numbers",
+        )
+    low, high = -(2**15), 2**15 - 1  # what states hold
+    return {
+        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "rewards": rewards,
+        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
+    }
+
+
+def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> int | None:
+    """Whether the outcome given is that of the position; the player who lost by an illegal action, or None."""
+    over = bool(state["status"] != RUNNING)
+    if outcome is None:
+        require(not over, "outcome is None, but must not be: the game is over in this position")
+        return None
+    scores = [int(score) for score in state["scores"][:players]]
+    by_limit = bool(state["status"] == BY_LIMIT)
+    require_equal(outcome["scores"], scores, "outcome['scores']")
+    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
+    if over:
+        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        return None
+    # By the rules the game continues here: only an illegal action can have ended it.
+    offender = int(state["to_move"])
+    lost = rewards_of_illegal(offender, players)
+    require(
+        outcome["rewards"] == lost,
+        f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this position: outcome must be "
+        f"None, or the rewards {lost} of an illegal action of player {offender}",
+    )
+    state["status"] = TERMINATED
+    return offender
+
+
 def rewards_of_scores(scores: Sequence[int]) -> list[float]:
     """The rewards at the end of a game, in the players' order (T15; K12 and M28 are the same)."""
     top = max(scores)
@@ -336,39 +361,17 @@ def rewards_of_illegal(offender: int, players: int) -> list[float]:
     return [-1.0 if player == offender else 1.0 / (players - 1) for player in range(players)]
 
 
-def parse_seed(seed: Any, name: str = "seed") -> int:
-    """A seed as a plain int; ValueError or TypeError if it is not a whole number from 0 to 2^64 − 1."""
-    try:
-        number = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"{name}={seed!r} is not a whole number") from None
-    if not 0 <= number <= UINT64_MAX:
-        raise ValueError(f"{name}={seed!r} is not from 0 to 2**64 - 1")
-    return number
-
-
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list or array its own.
 
     None gives fresh entropy. ValueError or TypeError for an impossible seed.
     """
-    if isinstance(seed, list | tuple | np.ndarray):
-        if len(seed) != num_lanes:
-            raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
-        return np.array([parse_seed(one) for one in seed], np.uint64)
-    first = secrets.randbits(64) if seed is None else parse_seed(seed)
+    listed = checks.seed_list(seed, num_lanes)
+    if listed is not None:
+        each = [checks.seed(f"seed[{lane}]", one) for lane, one in enumerate(listed)]
+        return np.array(each, np.uint64)
+    first = secrets.randbits(64) if seed is None else checks.seed("seed", seed)
     # Sums of arrays wrap around without a warning.
     seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
     seeds += np.full(num_lanes, first, np.uint64)
     return seeds
-
-
-def require_count(name: str, value: Any, maximum: int) -> int:
-    """A whole number from 1 to `maximum`; TypeError or ValueError naming it otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name}={value!r} is not a whole number")
-    if not 1 <= value <= min(maximum, UINT64_MAX):
-        raise ValueError(
-            f"{name}={value!r} is impossible: allowed is a whole number from 1 to {maximum}"
-        )
-    return int(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import secrets
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import error, logger
 
+from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game, parse_seed
+from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.envs.threads import Turn, one_at_a_time
@@ -96,7 +96,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
                 never comes.
         """
         if seed is not None:
-            seed = parse_seed(seed)
+            seed = checks.seed("seed", seed)
         elif not self._lanes.started[0]:
             # So that `np_random_seed` tells how to play this again.
             seed = secrets.randbits(64)
@@ -121,24 +121,12 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         status = lanes.states["status"]
         if status[0] != RUNNING:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
-        self._actions[0] = self._parse_action(action)
+        self._actions[0] = checks.action(action, lanes.num_actions)
         with lanes.undone_on_error():
             lanes.play(lanes.all_lanes, self._actions)
         observation, info = self._show()
         reward = float(lanes.rewards[0, info["seat"]])
         return observation, reward, bool(status[0] != RUNNING), False, info
-
-    def _parse_action(self, action: Any) -> int:
-        last = self._lanes.num_actions - 1
-        try:
-            number = operator.index(action)
-        except TypeError:
-            raise ValueError(
-                f"{action!r} is not an action: an action is a whole number from 0 to {last}"
-            ) from None
-        if not 0 <= number <= last:
-            raise ValueError(f"action {number} is outside the action space 0 … {last}")
-        return number
 
     def _show(self) -> tuple[Observation, dict[str, Any]]:
         lanes = self._lanes

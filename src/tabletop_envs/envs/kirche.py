@@ -100,6 +100,14 @@ part             shape       range    meaning
 `ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
 ===============  ==========  =======  ================================================================
 
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. The number of pieces and the phase follow from
+`ply`. Once pieces move, they may stand anywhere and either player may be to move; a town that is complete already
+has not won: only a player's own action wins (K10).
+
 Example
 =======
 
@@ -118,8 +126,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_choice,
     require_equal,
@@ -127,6 +134,7 @@ from tabletop_envs.envs.checks import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import kirche as kernel
@@ -199,12 +207,15 @@ class Kirche(Game):
             PHASES[phase],
             f"phase (at ply {ply} with num_houses={houses})",
         )
-        mover = ply >> 1 if ply < 4 else ply & 1
         if phase < 2:
+            mover = ply >> 1 if ply < 4 else ply & 1
             require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
         pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
-        require(phase == 2 or pastor == CENTRE, f"pastor is {pastor}, but starts on {CENTRE} (K1)")
+        require(
+            phase == 2 or pastor == CENTRE,
+            f"pastor is {pastor}, but must be {CENTRE} until pieces move (K1)",
+        )
         state["pastor"] = 1 << pastor
         taken = {pastor: "the pastor"}
         placed = _placed(ply, houses)
@@ -216,16 +227,16 @@ class Kirche(Game):
                 counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
             )
         self._check_placements(state, phase)
-        # Only the mover's own action completes a town (K10). A puzzle in which the other player's is complete
-        # already may be played on, so a town counts only where the snapshot says that it has won.
-        outcome = snapshot["outcome"]
-        scores = outcome.get("scores") if isinstance(outcome, Mapping) else None
-        winner = 1 - int(state["to_move"])
+        # Only the last mover's own action completes a town (K10). A puzzle in which a town is complete already may be
+        # played on, so it counts only where the snapshot says that it has won.
+        outcome, winner = snapshot["outcome"], 1 - int(state["to_move"])
         moved = phase == 2 and ply > 4 + 2 * houses
-        if scores == [1 - winner, winner] and moved and kernel.town_complete(state, winner):
-            state["scores"][winner] = 1
-            return True
-        return False
+        if outcome is None or not moved or not kernel.town_complete(state, winner):
+            return False
+        if outcome["scores"][winner] == 0:
+            return False
+        state["scores"][winner] = 1
+        return True
 
     @staticmethod
     def _read_piece(state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:
@@ -235,7 +246,8 @@ class Kirche(Game):
         ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
         name = f"{PLAYERS[player]}'s {kind}"
         require(
-            square not in taken, f"{name} and {taken.get(square)} stand on square {square} both"
+            square not in taken,
+            f"{name} and {taken.get(square)} stand on square {square} both, but each must have a square of its own",
         )
         taken[square] = name
         bit = np.uint64(1 << square)
@@ -258,12 +270,12 @@ class Kirche(Game):
             require(
                 all(square in CORNERS for square in corners)
                 and (len(corners) < 2 or sum(corners) == SQUARES - 1),
-                f"{PLAYERS[player]}'s church stands on {corners}, not on opposite corners (K3)",
+                f"{PLAYERS[player]}'s church pieces stand on {corners}, but must stand on opposite corners (K3)",
             )
             beside = int(kernel.neighbours(np.uint64(own))) & own
             require(
                 not beside,
-                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent while houses are placed (K4)",
+                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent, but must not be while houses are placed (K4)",
             )
 
     def action_to_str(self, state: Any, action: int) -> str:

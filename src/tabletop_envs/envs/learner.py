@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -12,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import error, spaces
 
-from tabletop_envs import registry
+from tabletop_envs import checks
 from tabletop_envs.agents import Agent, GameAgent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, ObservationPart, Option
+from tabletop_envs.envs.game import Game, ObservationPart, find_game
 from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
 from tabletop_envs.kernels import RUNNING, TERMINATED, engine
@@ -66,13 +65,12 @@ class LearnerLanes:
         render_mode: str | None,
         options: dict[str, Any],
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
+        self.game = find_game(game)
         self.num_lanes = num_lanes
         self.options = self.game.parse_options(options)
         self.num_players = self.game.num_players(self.options)
         self.num_actions = self.game.kernel.num_actions
-        seats = Option("seat", 0, 0, self.num_players - 1, "the learner's player index")
-        self.seat = None if seat is None else int(seats.parse(seat))
+        self.seat = None if seat is None else checks.integer("seat", seat, 0, self.num_players - 1)
         self.on_illegal = on_illegal
         self.render_mode = render_mode
         # The board that draws; making it checks both.
@@ -240,10 +238,10 @@ class LearnerLanes:
         for place, lane in enumerate(lanes.tolist()):
             answer = agent(observation[place], mask[place], self._generator(lane))
             try:
-                self._actions[lane] = operator.index(answer)
-            except (TypeError, OverflowError):
+                self._actions[lane] = checks.action(answer, self.num_actions)
+            except ValueError as error:
                 raise ValueError(
-                    f"opponent {agent_name(agent)} answered {answer!r}, which is not an action"
+                    f"opponent {agent_name(agent)} answered {checks.shown(answer)}: {error}"
                 ) from None
 
     def _generator(self, lane: int) -> np.random.Generator:

@@ -55,8 +55,9 @@ M5 Empty fields
 M6 Neighbours
     No two meeples of a colour may come to stand next to each other, judged after the action. (D: the source does not say
     how clones fit in, which come beside the field of an own meeple; we allow a clone beside the meeple that it is cloned
-    from, since there would be none otherwise. Such a pair may stay, or travel on one stone; nothing else may bring a
-    meeple beside one of its colour.)
+    from, since there would be none otherwise. Such a pair may stay, or travel on the two halves of one stone (M21).
+    Whatever else brings a meeple beside one of its colour is illegal, its former partner included, since the source makes no
+    exception: a stone may not be picked up and swung round so that its meeple ends beside the one that it stood beside before.)
 
 *The setup, player by player*
 
@@ -233,6 +234,15 @@ but not laid yet: others see that a stone has been taken up, not which. Meeples 
 `owners`, and values are one plane of numbers, to keep the observation short: its size is what the speed of a
 batch depends on.
 
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. The hands tell `round` until
+they are empty, and nobody has laid fewer stones than the others; the layout may lie anywhere from the second round on. Meeples of
+one colour are side by side only in pairs, one of them on a 2 (M6). `round` may be so high that the game still ends
+by round 120 at the latest (M27).
+
 Example
 =======
 
@@ -246,8 +256,10 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
@@ -256,6 +268,7 @@ from tabletop_envs.envs.meeples_checks import LAST_ROUND, STONES, fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import meeples as kernel
 from tabletop_envs.kernels.meeples_state import (
+    ALL_STONES,
     BLOCKS,
     CLONE,
     GIVE_UP,
@@ -263,6 +276,7 @@ from tabletop_envs.kernels.meeples_state import (
     MEEPLES,
     NO_FIELD,
     NO_STONE,
+    NOT_LAID,
     SETUP,
     SIDESTEP,
     TELEPORT,
@@ -320,6 +334,18 @@ class Meeples(Game):
         Part("ply", (3,), 127),
     )
     snapshot_keys = meeples_snapshot.SNAPSHOT_KEYS
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        return (
+            ("phase", states["phase"], SETUP, TELEPORT),
+            ("chosen_stone", states["chosen_stone"], 0, NO_STONE),
+            ("chosen_field", states["chosen_field"], 0, NO_FIELD),
+            ("source", states["source"], 0, NO_FIELD),
+            ("direction", states["direction"], 0, NOT_LAID),
+            ("first_field", states["first_field"], 0, NO_FIELD - 1),
+            ("hands", states["hands"], 0, int(ALL_STONES)),
+            ("setup_stones", states["setup_stones"], 0, int(ALL_STONES)),
+        )
 
     def open_state(self, states: State) -> State:
         shown = states.copy()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_bool,
     require_choice,
@@ -26,10 +26,10 @@ from tabletop_envs.envs.meeples_checks import (
     check_dice,
     check_material,
     check_pairs,
-    check_turn,
     fields_of,
     neighbours,
 )
+from tabletop_envs.envs.meeples_turn import check_turn
 from tabletop_envs.kernels import meeples_state as kernel
 from tabletop_envs.kernels.meeples_table import FIELDS, WORD_BITS
 
@@ -119,7 +119,7 @@ def _owned(boards: Any, players: range) -> list[dict[str, int]]:
 def read(state: Any, snapshot: Mapping[str, Any]) -> bool:
     """Write the game's own part of a snapshot into a state; whether the rules end the game here.
 
-    ValueError, naming what is impossible.
+    ValueError, naming the field and what it must be.
     """
     position = _parse(state, snapshot)
     check_material(position)
@@ -127,24 +127,15 @@ def read(state: Any, snapshot: Mapping[str, Any]) -> bool:
     check_dice(position)
     check_bookkeeping(position)
     _write_state(state, position)
-    outcome = snapshot["outcome"]
-    if outcome is None:
-        require(position.stale_rounds < 3, "stale_rounds is 3, but outcome is None (M27)")
-        check_turn(state, position, int(state["to_move"]))
-        return False
-    if _ended(position, state, outcome):
-        require(
-            position.phase == kernel.MEEPLES and not position.moved,
-            "the game is over by M27, so phase is 'meeples' and moved False",
-        )
-        require(
-            state["to_move"] == 0,
-            f"to_move is {state['to_move']}, but the game is over by M27: it must be 0, who begins every round",
-        )
-        check_turn(state, position, position.players - 1)
-        return True
-    check_turn(state, position, int(state["to_move"]))
-    return False
+    mover = int(state["to_move"])
+    ended = mover == 0 and _has_ended(position, state, snapshot["outcome"])
+    require(
+        ended or position.stale_rounds < 3,
+        "stale_rounds is 3, but must be less unless outcome says that the game has ended by M27",
+    )
+    # A round ends with the turn of the last player, and player 0 would begin the next.
+    check_turn(state, position, position.players - 1 if ended else mover)
+    return ended
 
 
 # From JSON types to a position
@@ -173,17 +164,17 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
         phase=require_choice(snapshot["phase"], "phase", PHASES),
         places=places,
         values=values,
-        hands=[_parse_stones(hand, f"the hand of player {p}") for p, hand in enumerate(hands)],
+        hands=[_parse_stones(hand, f"hands[{p}]") for p, hand in enumerate(hands)],
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
         supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(x, n, 0, 10)),
-        dice=[require_int(die, "a die", 1, 6) for die in dice],
-        chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"]),
+        dice=[require_int(die, f"dice[{i}]", 1, 6) for i, die in enumerate(dice)],
+        chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"], "chosen"),
         chosen_field=_parse_field(chosen["field"], "chosen['field']"),
         setup_stones=sorted(_parse_stones(snapshot["setup_stones"], "setup_stones")),
         moved=require_bool(snapshot["moved"], "moved"),
         source=_parse_field(snapshot["source"], "source"),
-        fired=[require_int(value, "a value in fired", 1, 4) for value in fired],
+        fired=[require_int(value, f"fired[{i}]", 1, 4) for i, value in enumerate(fired)],
         passed=_parse_each(snapshot, "passed", players, require_bool),
         set_block=_parse_each(snapshot, "set_block", players, require_bool),
         dice_allowed=_parse_each(snapshot, "dice_allowed", players, _parse_allowed),
@@ -205,16 +196,16 @@ def _parse_field(value: Any, name: str) -> int | None:
     return None if value is None else require_int(value, name, 0, FIELDS - 1)
 
 
-def _parse_stone(value: Any) -> int:
+def _parse_stone(value: Any, where: str) -> int:
     """The number of a stone given as a list of its halves, in any order."""
-    halves = require_list(value, "a stone", 2)
-    a, b = sorted(require_int(half, "the value of a half", 0, 6) for half in halves)
+    halves = require_list(value, f"a stone in {where}", 2)
+    a, b = sorted(require_int(half, f"half of a stone in {where}", 0, 6) for half in halves)
     return STONES.index((a, b))
 
 
 def _parse_stones(value: Any, name: str) -> set[int]:
-    stones = [_parse_stone(stone) for stone in require_list(value, name)]
-    require(len(set(stones)) == len(stones), f"{name} has a stone twice")
+    stones = [_parse_stone(stone, name) for stone in require_list(value, name)]
+    require(len(set(stones)) == len(stones), f"{name} must have no stone twice")
     return set(stones)
 
 
@@ -223,7 +214,7 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
     values: dict[int, int] = {}
     for entry in require_list(value, "stones"):
         laid = require_mapping(entry, "a laid stone", ("stone", "fields"))
-        stone = _parse_stone(laid["stone"])
+        stone = _parse_stone(laid["stone"], "stones")
         name = f"the stone {list(STONES[stone])}"
         first, second = (
             require_int(field, f"a field of {name}", 0, FIELDS - 1)
@@ -231,12 +222,21 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
         )
         require(
             list(laid["stone"]) == list(STONES[stone]),
-            f"{name} is given as {laid['stone']!r}, not with its smaller half first (M1)",
+            f"{name} is given as {laid['stone']!r}, but must have its smaller half first (M1)",
         )
-        require(second in neighbours(first), f"{name} lies on {first} and {second}, not adjacent")
-        require(stone not in places, f"{name} lies on the table twice")
+        require(
+            second in neighbours(first),
+            f"{name} lies on the fields {first} and {second}, but must lie on adjacent ones",
+        )
+        require(
+            stone not in places,
+            f"stones must have each stone once, but {name} lies on the table twice",
+        )
         for field, half in zip((first, second), STONES[stone], strict=True):
-            require(field not in values, f"field {field} carries {name} and another stone")
+            require(
+                field not in values,
+                f"fields must carry one stone, but field {field} carries {name} and another",
+            )
             values[field] = half
         places[stone] = (first, second)
     return places, values
@@ -248,8 +248,14 @@ def _parse_owned(value: Any, kind: str, values: dict[int, int], players: int) ->
         thing = require_mapping(entry, f"a {kind}", ("field", "player"))
         field = require_int(thing["field"], f"the field of a {kind}", 0, FIELDS - 1)
         player = require_int(thing["player"], f"the player of the {kind}", 0, players - 1)
-        require(values.get(field, 0) > 0, f"a {kind} stands on {field}, which is bare or a 0 (M5)")
-        require(field not in things, f"two {kind}s stand on field {field}")
+        require(
+            values.get(field, 0) > 0,
+            f"a {kind} stands on {field}, but must stand on a field of value 1 to 6 (M5)",
+        )
+        require(
+            field not in things,
+            f"two {kind}s stand on field {field}, but a field must have one at most",
+        )
         things[field] = player
     return things
 
@@ -300,11 +306,17 @@ def _add(words: Any, field: int) -> None:
     words[field // WORD_BITS] |= np.uint64(1 << field % WORD_BITS)
 
 
-def _ended(position: Position, state: Any, outcome: Any) -> bool:
+def _has_ended(position: Position, state: Any, outcome: Any) -> bool:
     """Whether the outcome given is that of M27, and M27 ends a round in this position."""
-    given = require_mapping(outcome, "outcome")
     scores = [int(score) for score in state["scores"][: position.players]]
-    if given.get("by_limit") is not False or given.get("rewards") != rewards_of_scores(scores):
+    if (
+        outcome is None
+        or outcome["by_limit"]
+        or outcome["rewards"] != rewards_of_scores(scores)
+        or position.phase != kernel.MEEPLES
+        or position.moved
+        or position.chosen_field is not None
+    ):
         return False
     if 0 in position.supply or position.stale_rounds == 3:
         return True

@@ -69,8 +69,9 @@ T11 The end
     full city ends the game, for shorter ones.)
 T12 Other ends
     (D: the source does not say what happens if that cannot come about; the game also ends, with no city doubled, when no stack on a
-    street shows a symbol of which a lot is vacant, since no score can change any more, and when all players pass in a row, since
-    nothing will change then.)
+    street shows a symbol of which a lot is vacant, since no score can change any more (bare streets included), and when all players
+    pass one after the other, which only an untouched deal can bring about, since nothing will change then. Where T11 and T12 come
+    true by the same action, T11 counts and doubles its city, since the source says what ends the game and counts double there.)
 T13 Scores
     Each stack of the own colour in a lot counts its height, in the city that ended the game (T11) twice its height.
 T14 The limit
@@ -132,6 +133,14 @@ part                    shape        range    meaning
 `ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
 ======================  ===========  =======  ======================================================================
 
+Positions
+=========
+
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
+played to the end passes, so puzzles that no game leads to are welcome. There must be 20 stones of each symbol and no
+more stacks of a colour and symbol than the five stones that there are; they may stand anywhere, and any player may be to
+move, whatever `ply` is. Only an ended game has a city that ends it (T11), and whoever has passed has no move.
+
 Example
 =======
 
@@ -146,20 +155,21 @@ Example
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.checks import (
+from tabletop_envs.checks import (
     require,
     require_equal,
     require_int,
     require_list,
     require_mapping,
 )
-from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
@@ -218,6 +228,9 @@ class Tuerme(Game):
     )
     snapshot_keys = ("passes", "ending_city", "stacks")
 
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        return (("ending_city", states["ending_city"], -1, CITIES - 1),)
+
     def position(self, state: Any) -> Snapshot:
         ending_city = int(state["ending_city"])
         return {
@@ -241,9 +254,12 @@ class Tuerme(Game):
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
         require(
             city is None or passes == 0,
-            f"passes is {passes}, but nobody passes after city {city} has ended the game (T11)",
+            f"passes is {passes}, but must be 0: city {city} has ended the game (T11)",
         )
-        require_equal(_plain(snapshot["ending_city"]), city, "ending_city (T11)")
+        ending_city = snapshot["ending_city"]
+        if ending_city is not None:
+            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
+        require_equal(ending_city, city, "ending_city (T11)")
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -265,23 +281,20 @@ class Tuerme(Game):
         return drawing.text(snapshot, colour)
 
 
-def _plain(value: Any) -> Any:
-    """A NumPy number as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _read_stacks(state: Any) -> dict[int, Stack]:
     """The stacks of a state by their squares."""
     stacks = {}
-    for square in range(SQUARES):
-        half, bit = divmod(square, HALF)
-        for colour in range(COLOURS):
-            if int(state["colours"][colour, half]) >> bit & 1:
+    for half in range(2):
+        symbols, heights = state["symbols"][:, half].tolist(), state["heights"][:, half].tolist()
+        for colour, board in enumerate(state["colours"][:, half].tolist()):
+            while board:
+                bit = (board & -board).bit_length() - 1
+                board &= board - 1
                 symbol, height = (
-                    sum((int(board) >> bit & 1) << digit for digit, board in enumerate(boards))
-                    for boards in (state["symbols"][:, half], state["heights"][:, half])
+                    sum((digits >> bit & 1) << digit for digit, digits in enumerate(boards))
+                    for boards in (symbols, heights)
                 )
-                stacks[square] = (colour, symbol, height)
+                stacks[HALF * half + bit] = (colour, symbol, height)
     return stacks
 
 
@@ -309,10 +322,13 @@ def _parse_stacks(given: Any) -> dict[int, Stack]:
         colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
         symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
         height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
-        require(square not in stacks, f"two stacks stand on square {square}")
+        require(
+            square not in stacks,
+            f"two stacks stand on square {square}, but must stand on different ones",
+        )
         require(
             FIELDS[square] in (".", str(symbol)),
-            f"the symbol {name} is {symbol}, but that lot shows {FIELDS[square]} (T7)",
+            f"the symbol {name} is {symbol}, but must be {FIELDS[square]}, which that lot shows (T7)",
         )
         stacks[square] = (colour, symbol, height)
     return stacks
@@ -320,21 +336,16 @@ def _parse_stacks(given: Any) -> dict[int, Stack]:
 
 def _check_stones(stacks: Mapping[int, Stack]) -> None:
     """The stones are those of the game (T3): joining keeps symbols, and each stack shows a stone of its own."""
-    stones, shown, kinds = Counter[int](), Counter[int](), Counter[tuple[int, int]]()
+    stones, kinds = Counter[int](), Counter[tuple[int, int]]()
     for colour, symbol, height in stacks.values():
         stones[symbol] += height
-        shown[colour] += 1
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
         require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
-            f"{count} stacks show colour {colour} and symbol {symbol}, of which there are {COPIES} stones",
-        )
-        require(
-            shown[colour] <= SYMBOLS * COPIES,
-            f"{shown[colour]} stacks show colour {colour}, of which there are {SYMBOLS * COPIES} stones",
+            f"{count} stacks show colour {colour} and symbol {symbol}, but must be at most {COPIES}",
         )
 
 
@@ -346,7 +357,10 @@ def _ending_city(stacks: Mapping[int, Stack], any_full_city: bool) -> int | None
         full = all(lot in stacks for lot in lots)
         if full and (any_full_city or len(colours) == 1):
             ending.append(city)
-    require(len(ending) < 2, f"the cities {ending} would each have ended the game (T11)")
+    require(
+        len(ending) < 2,
+        f"stacks fill the cities {ending}, but must fill one at most so that it ends the game (T11)",
+    )
     return ending[0] if ending else None
 
 
@@ -379,7 +393,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
         engine.advance_one(states, words, engine.SHOW, 0, result)
         require(
             bool(words[kernel.PASS // HALF]),
-            f"passes is {passes}, but player {passed} has a move and could not pass (T10)",
+            f"passes is {passes}, but must be at most {back - 1}: player {passed} has a move and could not pass (T10)",
         )
 
 

@@ -11,9 +11,11 @@ from gymnasium import error, logger
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from tabletop_envs import checks
+from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game, Option, lane_seeds, parse_seed
+from tabletop_envs.envs.game import Game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.envs.threads import Turn, one_at_a_time
@@ -45,6 +47,8 @@ class TabletopVectorEnv(
             `DISABLED`: the user resets, by `reset(options={"reset_mask": bool[num_envs]})`.
         copy: Whether observations and masks are fresh arrays at every call; False: the same ones, overwritten, which
             saves their allocation.
+        max_episode_steps: After so many of a learner's steps its episode is truncated, as the wrapper `TimeLimit` of
+            `gymnasium.make` does it: `truncated` is True, whether the game is over or not. None or −1: no limit.
         **options: The game's options.
 
     Raises:
@@ -67,20 +71,20 @@ class TabletopVectorEnv(
         on_illegal: str = "lose",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        max_episode_steps: int | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
-        self.num_envs = int(Option("num_envs", 1, 1, 2**31 - 1, "lanes").parse(num_envs))
-        try:
-            self.autoreset_mode = AutoresetMode(autoreset_mode)
-        except ValueError:
-            allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
-            raise ValueError(
-                f"option autoreset_mode={autoreset_mode!r} is impossible: allowed is an AutoresetMode or one of {allowed}"
-            ) from None
-        if not isinstance(copy, bool | np.bool_):
-            raise TypeError(f"option copy={copy!r} is impossible: allowed is True or False")
-        self.copy = bool(copy)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        if not isinstance(autoreset_mode, AutoresetMode):
+            modes = [mode.value for mode in AutoresetMode]
+            autoreset_mode = AutoresetMode(checks.choice("autoreset_mode", autoreset_mode, modes))
+        self.autoreset_mode = autoreset_mode
+        self.copy = checks.boolean("copy", copy)
+        self._max_steps = INT64_MAX
+        if max_episode_steps not in (None, -1):
+            self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
+        self._steps = np.zeros(self.num_envs, np.int64)
         self._lanes = LearnerLanes(
             game, self.num_envs, opponents, seat, on_illegal, render_mode, options
         )
@@ -115,22 +119,26 @@ class TabletopVectorEnv(
             # So that `np_random_seed` tells how to play this again.
             seed = secrets.randbits(64)
         seeded, seeds = _parse_seeds(seed, self.num_envs)
-        if isinstance(seed, int | np.integer):
+        if seed is not None and np.ndim(seed) == 0:
             super().reset(seed=int(seed))
         # All lanes are shown, so all must have a game.
         unstarted = np.flatnonzero(~self._lanes.started)
         chosen = np.isin(seeded, lanes)
         with self._lanes.undone_on_error():
             self._lanes.seed(seeded[chosen], seeds[chosen])
-            self._lanes.start(np.union1d(lanes, unstarted))
+            starting = np.union1d(lanes, unstarted)
+            self._lanes.start(starting)
+            self._steps[starting] = 0
         return self._show()
 
     def _parse_reset_mask(self, options: dict[str, Any] | None) -> Lanes:
-        if options is None or "reset_mask" not in options:
+        if options is None or "reset_mask" not in checks.mapping("options", options):
             return self._lanes.all_lanes
         mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] is a NumPy array of bool, not {mask!r}")
+            raise TypeError(
+                f"options['reset_mask']={checks.shown(mask)} must be a NumPy array of bool"
+            )
         if mask.shape != (self.num_envs,):
             raise ValueError(
                 f"options['reset_mask'] has the shape {mask.shape}, not ({self.num_envs},)"
@@ -149,18 +157,18 @@ class TabletopVectorEnv(
         npt.NDArray[np.bool_],
         Info,
     ]:
-        """Play every learner's action (whole numbers `(num_envs,)`) and the opponents' replies.
+        """Play every learner's action (integers `(num_envs,)`) and the opponents' replies.
 
         Raises:
-            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's game is over.
-            TypeError: Where the actions are not whole numbers.
+            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's episode has ended.
+            TypeError: Where the actions are not integers.
             ValueError: For a wrong shape, for an action outside the action space, with `on_illegal="raise"` for an illegal
                 one, naming the lane, and for an illegal answer of an opponent. No game has changed then.
         """
         lanes = self._lanes
         if not lanes.started.all():
             raise error.ResetNeeded("there are no games to step in: call reset() first")
-        over = lanes.over()
+        over = lanes.over() | (self._steps >= self._max_steps)
         playing, resetting = lanes.all_lanes, _NO_LANES
         if over.any():
             if self.autoreset_mode != AutoresetMode.NEXT_STEP:
@@ -171,6 +179,10 @@ class TabletopVectorEnv(
             playing, resetting = np.flatnonzero(~over), np.flatnonzero(over)
         numbers = self._parse_actions(actions, playing)
         final: Info = {}
+        steps = self._steps.copy()
+        steps[playing] += 1
+        steps[resetting] = 0
+        truncated = steps >= self._max_steps
         with lanes.undone_on_error():
             lanes.play(playing, numbers)
             if resetting.size:
@@ -178,19 +190,17 @@ class TabletopVectorEnv(
             rewards = lanes.learner_rewards()
             terminated = lanes.over()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                ended = np.flatnonzero(terminated)
+                ended = np.flatnonzero(terminated | truncated)
                 if ended.size:
                     final = self._final(ended)
                     lanes.start(ended)
+                    steps[ended] = 0
+        self._steps = steps
         observation, info = self._show()
-        return observation, rewards, terminated, np.zeros_like(terminated), {**final, **info}
+        return observation, rewards, terminated, truncated, {**final, **info}
 
     def _parse_actions(self, actions: npt.ArrayLike, playing: Lanes) -> npt.NDArray[np.int64]:
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions are whole numbers, not {array.dtype}")
-        if array.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {array.shape}, not ({self.num_envs},)")
+        array = checks.integers("actions", actions, (self.num_envs,))
         last = self._lanes.num_actions - 1
         outside = playing[(array[playing] < 0) | (array[playing] > last)]
         if outside.size:
@@ -199,7 +209,7 @@ class TabletopVectorEnv(
                 f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
             )
         # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
-        return np.array(array, np.int64, order="C", subok=False)
+        return np.array(array)
 
     # Showing
 
@@ -259,8 +269,12 @@ class TabletopVectorEnv(
         return mask.astype(np.bool_)
 
     def to_aec(self, lane: int) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search."""
-        return self._lanes.to_aec(range(self.num_envs)[lane])
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
+
+        TypeError or ValueError for what is no lane; a negative one counts from the end.
+        """
+        lane = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1)
+        return self._lanes.to_aec(lane % self.num_envs)
 
     def render(self) -> tuple[Any, ...] | None:
         """What the single environment's `render` gives, for every lane; with `"human"` the window shows lane 0."""
@@ -318,9 +332,12 @@ def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Lanes, npt.NDArray[np.uint6
     """
     if seed is None:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    if not isinstance(seed, list | tuple | np.ndarray):
+    listed = checks.seed_list(seed, num_lanes)
+    if listed is None:
         return np.arange(num_lanes), lane_seeds(seed, num_lanes)
-    if len(seed) != num_lanes:
-        raise ValueError(f"seed has {len(seed)} numbers for {num_lanes} lanes")
-    seeds = {lane: parse_seed(one) for lane, one in enumerate(seed) if one is not None}
+    seeds = {
+        lane: checks.seed(f"seed[{lane}]", one)
+        for lane, one in enumerate(listed)
+        if one is not None
+    }
     return np.array(list(seeds), np.int64), np.array(list(seeds.values()), np.uint64)

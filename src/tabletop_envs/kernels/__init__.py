@@ -49,8 +49,8 @@ import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED
-from tabletop_envs.kernels.plain import Record
+from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
 
@@ -109,16 +109,17 @@ def state_dtype(
     """
     title = f"code {code_digest(*([code] if code else []))}"
     (rng_name, rng_dtype), *common = COMMON_FIELDS
-    state = np.dtype(
-        [
-            *fields,
-            ((title, rng_name), rng_dtype),
-            *common,
-            ("scores", np.int16, (max_players,)),
-        ],
-        align=True,
+    return record_dtype(
+        np.dtype(
+            [
+                *fields,
+                ((title, rng_name), rng_dtype),
+                *common,
+                ("scores", np.int16, (max_players,)),
+            ],
+            align=True,
+        )
     )
-    return np.dtype((Record, state)) if INTERPRETED else state
 
 
 # The functions of the kernels, by generic name and dtype, for `NUMBA_DISABLE_JIT=1`.
@@ -190,6 +191,8 @@ def register(
     Called once by every kernel, at the end of its file. The functions are chosen by the record's type, so that the
     engine's compiled loops need neither closures nor function arguments: both would keep them out of the on-disk
     cache.
+
+    Compiling raises TypeError, with file and line, where one of the functions names a field that the state does not have.
     """
     record = from_dtype(kernel.state)
 
@@ -199,7 +202,11 @@ def register(
         _INTERPRETED[generic.__name__, kernel.state] = implementation
 
         def implementation_for(state, *others):  # type: ignore[no-untyped-def]
-            return implementation if state == record else None
+            if state != record:
+                return None
+            # Called where something is compiled; what comes from the cache has passed.
+            check_fields(implementation, kernel.state.names or ())
+            return implementation
 
         overload(generic, strict=False, jit_options={"forceinline": True})(implementation_for)
 

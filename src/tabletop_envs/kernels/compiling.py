@@ -21,6 +21,8 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
+from tabletop_envs.kernels.plain import Record
+
 logger = logging.getLogger("tabletop_envs")
 
 INTERPRETED: bool = bool(config.DISABLE_JIT)
@@ -58,6 +60,11 @@ def _interpreted_entry(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments)
 
     return loop
+
+
+def record_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A structured dtype whose records have their fields as attributes: in compiled code any has, in Python this one."""
+    return np.dtype((Record, dtype)) if INTERPRETED else dtype
 
 
 def interpreted_as(plain: Callable[..., Any]) -> Callable[[Any], Any]:

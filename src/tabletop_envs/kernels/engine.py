@@ -425,18 +425,22 @@ def rollout_lanes(
 
 
 @entry
-def perft_some(
-    states: Any, depth: int, legal: Any, level: int, count: int, budget: int
-) -> tuple[Any, int, int]:
-    """Some of `perft`'s work, up to `budget` positions: from no `legal` (two-dimensional), `level` 0 and `count` 0 on.
+def count_legal_words(states: Any) -> int:
+    """`legal_words` for Python."""
+    return legal_words(states[0])
 
-    Returns them as the next call is to have them. All has been counted when `level` is −1.
+
+@entry
+def perft_some(states: Any, legal: Any, progress: Any, budget: int) -> None:
+    """Some of `perft`'s work, up to `budget` positions.
+
+    `legal` has a set of actions for each level of depth. `progress` (int64) has the level, −1 when all has been counted,
+    the count so far, and whether the level's set has yet to be written. (No array is returned: Ctrl-C while one is wrapped
+    for Python ends in a SystemError of Numba's.)
     """
-    words, bits = num_words(states[0]), word_bits(states[0])
-    entered = legal.size == 0
-    if entered:
-        legal = np.zeros((depth, legal_words(states[0])), np.uint64)
-    while level >= 0 and budget > 0:
+    words, bits, depth = num_words(states[0]), word_bits(states[0]), legal.shape[0]
+    level, count, entered = progress[0], progress[1], progress[2] != 0
+    while level >= 0 and (budget > 0 or entered):
         if entered:
             legal_actions(states[level], legal[level])
             entered = False
@@ -459,7 +463,7 @@ def perft_some(
         if states[level + 1].status == RUNNING:
             level += 1
             entered = True
-    return legal, level, count
+    progress[0], progress[1], progress[2] = level, count, entered
 
 
 @register_jitable
@@ -471,8 +475,9 @@ def perft(states: Any, depth: int) -> int:
     """
     if states[0]["status"] != RUNNING or depth < 1:
         return 1 if depth == 0 else 0
-    legal, level, count = np.zeros((0, 0), np.uint64), 0, 0
-    while level >= 0:
+    legal = np.zeros((depth, count_legal_words(states)), np.uint64)
+    progress = np.array([0, 0, 1])
+    while progress[0] >= 0:
         # Between calls Python handles signals.
-        legal, level, count = perft_some(states, depth, legal, level, count, PERFT_BUDGET)
-    return count
+        perft_some(states, legal, progress, PERFT_BUDGET)
+    return int(progress[1])

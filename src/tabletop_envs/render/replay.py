@@ -1,6 +1,6 @@
 """The replay page: recorded games as one HTML file that needs no network.
 
-from tabletop_envs import records
+from tabletop_envs import checks, records
 from tabletop_envs.render import replay
 
 html = replay.page(records.read_records("games.jsonl"))
@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 import tabletop_envs
-from tabletop_envs import records
+from tabletop_envs import checks, records
 from tabletop_envs.envs.game import Snapshot
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render import svg
@@ -43,13 +43,10 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
         theme: What the page begins with: `"light"`, `"dark"`, or what the reader's system prefers (`"auto"`).
 
     Raises:
-        ValueError: For an impossible theme, no games, and a record that breaks the rules, which it names by its place.
+        TypeError, ValueError: For an impossible theme, no games, and a record that breaks the rules, which it names by its place.
         ImportError: Without svg.py (extra `render`).
     """
-    if theme not in PAGE_THEMES:
-        raise ValueError(
-            f"theme={theme!r} is impossible: allowed is {', '.join(map(repr, PAGE_THEMES))}"
-        )
+    checks.choice("theme", theme, PAGE_THEMES)
     film = _Film()
     entries = []
     for number, record in enumerate([games] if isinstance(games, GameRecord) else games, 1):

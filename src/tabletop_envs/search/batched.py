@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
+from tabletop_envs import checks
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, lane_seeds, require_count
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.envs.slices import next_size
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
-from tabletop_envs.search.checks import require_choice, require_edges, require_number
-from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree, parse_edges
 from tabletop_envs.search.nodes import PUCT as PUCT_RULE
 
 # (observations, masks) -> (policy, values)
@@ -27,6 +27,18 @@ Evaluator = Callable[
 ]
 OBSERVATION_DTYPES = (np.int8, np.float32)
 POLICIES = ("logits", "priors")
+
+
+def _observation_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
+    fault = f"observation_dtype={checks.shown(given)} must be int8 or float32"
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        raise TypeError(fault) from None
+    # To NumPy None is float64.
+    if given is None or dtype not in OBSERVATION_DTYPES:
+        raise ValueError(fault)
+    return dtype
 
 
 @dataclass(frozen=True)
@@ -95,30 +107,24 @@ class PUCT:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
-        self.num_envs = require_count("num_envs", num_envs, 2**31 - 1)
-        self.num_simulations = require_count("num_simulations", num_simulations, 2**24)
-        self.num_threads = require_count("num_threads", num_threads, MAX_THREADS)
+        self.game = find_game(game)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.num_simulations = checks.integer("num_simulations", num_simulations, 1, 2**24)
+        self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         settings = np.zeros(1, SETTINGS)
-        settings["exploration"] = require_number("c_puct", c_puct, 0.0)
-        settings["alpha"] = require_number("dirichlet_alpha", dirichlet_alpha, 1e-6)
-        settings["fraction"] = require_number("dirichlet_fraction", dirichlet_fraction, 0.0, 1.0)
-        settings["urgency"] = require_number("fpu_reduction", fpu_reduction, -2.0, 2.0)
+        settings["exploration"] = checks.number("c_puct", c_puct, 0.0)
+        settings["alpha"] = checks.number("dirichlet_alpha", dirichlet_alpha, 1e-6)
+        settings["fraction"] = checks.number("dirichlet_fraction", dirichlet_fraction, 0.0, 1.0)
+        settings["urgency"] = checks.number("fpu_reduction", fpu_reduction, -2.0, 2.0)
         settings["temperature"] = 1.0
         settings["rule"] = PUCT_RULE
         settings["open"] = self.game.has_chance
         self._settings = settings
-        self.policy = require_choice("policy", policy, POLICIES)
-        dtype = np.dtype(observation_dtype)
-        if dtype not in OBSERVATION_DTYPES:
-            raise ValueError(
-                f"observation_dtype={observation_dtype!r} is impossible: allowed are int8 and float32"
-            )
+        self.policy = checks.choice("policy", policy, POLICIES)
+        dtype = _observation_dtype(observation_dtype)
         kernel = self.game.kernel
         nodes = self.num_simulations + 2
-        max_edges = require_edges(self.game, max_edges, nodes)
+        max_edges = parse_edges(kernel, max_edges, nodes)
         lanes = self.num_envs
         self._tree = new_tree(nodes, max_edges, self.game.has_chance, lanes)
         self._leaves = np.zeros(lanes, kernel.state)
@@ -165,7 +171,7 @@ class PUCT:
             TypeError, ValueError: For impossible positions or answers of the network, naming the lane.
             RuntimeError: While another call runs, in another thread or in the network.
         """
-        temperature = require_number("temperature", temperature, 0.0)
+        temperature = checks.number("temperature", temperature, 0.0)
         roots = self._read(positions)
         if evaluate is None:
             self._search_evenly(roots)
@@ -203,8 +209,8 @@ class PUCT:
         over = np.flatnonzero(roots["status"] != RUNNING)
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
-        if (roots["num_players"] != roots["num_players"][0]).any():
-            raise ValueError("all positions must have the same number of players")
+        if roots is positions:
+            require_states(self.game, roots, name="positions")
         return roots.copy()
 
     def _search_evenly(self, roots: State) -> None:

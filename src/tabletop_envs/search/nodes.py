@@ -26,6 +26,7 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
+from tabletop_envs import checks
 from tabletop_envs.kernels import (
     RUNNING,
     Kernel,
@@ -111,6 +112,16 @@ def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree
 def edges_for(kernel: Kernel, max_nodes: int) -> int:
     """Room for the edges of so many nodes: more than they have on average, enough for any root."""
     return int(min(max_nodes * min(kernel.num_actions, 256) + kernel.num_actions, MAX_EDGES))
+
+
+def parse_edges(kernel: Kernel, max_edges: int | None, max_nodes: int) -> int:
+    """The room for edges that a user gives; None: what so many nodes need.
+
+    TypeError or ValueError where the root might find no room: every action may be legal there.
+    """
+    if max_edges is None:
+        return edges_for(kernel, max_nodes)
+    return checks.integer("max_edges", max_edges, kernel.num_actions, MAX_EDGES)
 
 
 @intrinsic

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import require_count
-from tabletop_envs.search.checks import require_choice, require_number
 from tabletop_envs.search.nodes import PUCT, SETTINGS, UCB
 
 if TYPE_CHECKING:
@@ -40,11 +39,14 @@ class SearchRules:
     playout: int
 
     def __post_init__(self) -> None:
-        require_choice("priors", self.priors, PRIORS)
-        require_number("exploration", self.exploration, 0.0)
-        require_number("temperature", self.temperature, 1e-4)
-        if self.playout != 0:
-            require_count("playout", self.playout, MAX_PLAYOUT)
+        plain = {
+            "priors": checks.choice("priors", self.priors, PRIORS),
+            "exploration": checks.number("exploration", self.exploration, 0.0),
+            "temperature": checks.number("temperature", self.temperature, 1e-4),
+            "playout": checks.integer("playout", self.playout, 0, MAX_PLAYOUT),
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
 
     def settings(self, is_open: bool) -> npt.NDArray[np.void]:
         """The rules as the compiled loops take them."""
@@ -114,7 +116,7 @@ def choose_rules(game: Game, **given: Any) -> SearchRules:
     """The default rules, with what is given and not None in their place; TypeError or ValueError naming what is impossible."""
     default = default_rules(game)
     values = {name: value for name, value in given.items() if value is not None}
-    priors = require_choice("priors", values.get("priors", default.priors), PRIORS)
+    priors = checks.choice("priors", values.get("priors", default.priors), PRIORS)
     if priors != default.priors:
         # The weights belong to their kind of search.
         default = WITH_HEURISTIC if priors == "heuristic" else WITHOUT_HEURISTIC

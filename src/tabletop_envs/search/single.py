@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import registry
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import Game, State, parse_seed, require_count
+from tabletop_envs.envs.game import Game, State, find_game
 from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.checks import require_edges, require_number
-from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree, parse_edges
 from tabletop_envs.search.rules import choose_rules
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ class Search:
         playout: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.game = find_game(game)
         self.rules = choose_rules(
             self.game,
             priors=priors,
@@ -100,8 +98,8 @@ class Search:
             playout=playout,
         )
         kernel = self.game.kernel
-        self.max_nodes = require_count("max_nodes", max_nodes, 2**31 - 2)
-        self.max_edges = require_edges(self.game, max_edges, self.max_nodes)
+        self.max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
+        self.max_edges = parse_edges(kernel, max_edges, self.max_nodes)
         self._settings = self.rules.settings(self.game.has_chance)
         self._work = heuristics.workspace(kernel)
         self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
@@ -112,7 +110,9 @@ class Search:
         self._root = np.zeros(1, kernel.state)
         self._root["status"] = -1
         self._samplers = np.zeros(1, np.uint64)
-        seeds = np.array([parse_seed(secrets.randbits(64) if seed is None else seed)], np.uint64)
+        seeds = np.array(
+            [secrets.randbits(64) if seed is None else checks.seed("seed", seed)], np.uint64
+        )
         engine.seed_lanes(np.zeros(1, kernel.state), self._samplers, seeds)
 
     def _new_tree(self) -> Tree:
@@ -142,9 +142,9 @@ class Search:
         """
         if simulations is None:
             simulations = 1000 if seconds is None else 2**31 - 1
-        simulations = require_count("simulations", simulations, 2**31 - 1)
+        simulations = checks.integer("simulations", simulations, 1, 2**31 - 1)
         if seconds is not None:
-            require_number("seconds", seconds, 0.0)
+            checks.number("seconds", seconds, 0.0)
         state = self._read(position)
         if not self._is_root(state):
             self._forget()
@@ -159,8 +159,9 @@ class Search:
         Forgets the tree where that is not sound (chance, hidden information), or where it knows nothing.
 
         Raises:
-            ValueError: If there is no root yet, or the action is not legal there.
+            TypeError, ValueError: For what is no action, if there is no root yet, or the action is not legal there.
         """
+        action = checks.integer("action", action, 0, self.game.kernel.num_actions - 1)
         if self._root["status"][0] != RUNNING:
             raise ValueError("there is no position to advance from: run() a search first")
         root = self._tree.nodes[0]
@@ -168,9 +169,9 @@ class Search:
         result = np.zeros(3 + engine.MAX_PLAYERS, np.int64)
         state = self._root.copy()
         engine.advance_one(state, legal, engine.SHOW, 0, result)
-        if not engine.advance_one(state, legal, engine.PLAY, int(action), result):
+        if not engine.advance_one(state, legal, engine.PLAY, action, result):
             raise ValueError(f"action {action} is not legal in the position that was searched")
-        child = self._children(root).get(int(action))
+        child = self._children(root).get(action)
         self._root[:] = state
         if child is None or self.game.has_chance or state["status"][0] != RUNNING:
             self._forget()
@@ -194,6 +195,8 @@ class Search:
             raise TypeError(f"position is an environment or a state (1,), not {position!r}")
         if state.dtype != self.game.kernel.state or state.shape != (1,):
             raise TypeError(f"position is not one state of {self.game.name}")
+        if state is position:
+            require_states(self.game, state, name="position")
         if state["status"][0] != RUNNING:
             raise ValueError("the game is over, there is nothing to search")
         return state

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, require_count
+from tabletop_envs.envs.game import Game
 from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
 from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game
@@ -45,7 +46,8 @@ def check_env(
         ContractError: An AssertionError that names the promise, what was found, and the game in which it was.
         TypeError, ValueError: For impossible arguments.
     """
-    require_count("games", games, 2**31)
+    games = checks.integer("games", games, 1, 2**31)
+    seed = checks.seed("seed", seed)
     make = _maker(env)
     made = make()
     game = made.game

@@ -19,8 +19,11 @@ from tabletop_envs.testing.env_games import is_over, legal_actions, play_again
 MakeEnv = Callable[..., TabletopEnv]
 # How many actions copies are played on.
 FOLLOWING = 12
-# What no entry of a snapshot can be without `restore` noticing, or giving it back as it is.
-NONSENSE: tuple[Any, ...] = (None, -1, 10**9, 0.5, "nonsense", [], {}, [None], [[None]], [{}])
+# What `restore` must refuse wherever it stands in a snapshot, or give back as it is.
+NONSENSE: tuple[Any, ...] = (
+    *(None, True, -1, 100, 10**30, 0.5, "a", [], {}, [None], [[None]], [{}]),
+    *([100], [["a"]], [[100], [10**30]], {"a": {}, 1: None}),
+)
 
 
 def check_copies(make: MakeEnv, whole: Played) -> None:
@@ -31,6 +34,8 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
         env, played = play_again(make, whole, moment)
         options = played.options
         check_snapshot(env, played)
+        if is_over(env):
+            check_end(copy_by("restore", env, make, options, played), played)
         before = look(env)
         lead = copy_by("clone", env, make, options, played)
         views, actions = [look(lead)], []
@@ -99,11 +104,20 @@ def check_snapshot(env: TabletopEnv, played: Played) -> None:
     )
 
 
+def check_end(restored: TabletopEnv, played: Played) -> None:
+    """Check that a finished game was restored as one that its rules or the limit have ended."""
+    played.require(
+        restored._offender is None,
+        "read_position: it tells whether the rules end the game here",
+        f"a game that the rules have ended is read as one that player {restored._offender} lost by an illegal action",
+    )
+
+
 def check_refusals(make: MakeEnv, whole: Played) -> None:
     """Check, half-way through a game, that impossible snapshots raise ValueError and change nothing.
 
-    A spoiled snapshot that is taken after all must be given back by `snapshot` as it was spoiled: so nothing is
-    overlooked. (The order of lists means nothing.)
+    A spoiled snapshot that is taken after all is a puzzle: `snapshot` must give it back as it was spoiled, so that nothing is
+    overlooked (the order of lists means nothing), and it can be played on.
     """
     env, played = play_again(make, whole, len(whole.actions) // 2)
     before = look(env)
@@ -128,15 +142,46 @@ def check_refusals(make: MakeEnv, whole: Played) -> None:
             "restore, read_position: it takes nothing that snapshot does not give back",
             f"{what} is taken, and lost",
         )
+        check_puzzle(twin, what, played)
+
+
+def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
+    """Check that a position that was taken can be played on within the spaces, and restored on the way."""
+    chance, twin = random.Random(what), env.clone()
+    for ply in range(FOLLOWING + 1):
+        where = f"{ply} actions after {what} was taken"
+        for agent in env.possible_agents:
+            played.require(
+                env.observation_space(agent).contains(env.observe(agent)),
+                "restore, read_position: a position that is taken is played within the observation space",
+                f"what {agent} sees is outside, {where}",
+            )
+        snapshot = env.snapshot()
+        try:
+            twin.restore(snapshot)
+        except Exception as error:
+            played.fail(
+                "restore, read_position: the later snapshots of a position that is taken can be restored",
+                f"{type(error).__name__}: {error}, {where}",
+            )
         played.require(
-            is_over(twin) or bool(legal_actions(twin)),
-            "restore, read_position: in a position that is taken the player in turn can act",
-            f"nothing is legal after {what}",
+            twin.snapshot() == snapshot,
+            "restore, read_position: the later snapshots of a position that is taken are restored as they were",
+            f"{differing(snapshot, twin.snapshot())} differ, {where}",
         )
+        if is_over(env):
+            return
+        legal = legal_actions(env)
+        played.require(
+            bool(legal),
+            "restore, read_position: in a position that is taken the player to move can act",
+            f"nothing is legal {where}",
+        )
+        env.step(chance.choice(legal))
 
 
 def spoil(snapshot: Snapshot, game: Game) -> Iterator[tuple[str, Snapshot]]:
-    """Snapshots with one entry missing, replaced by nonsense, or a number changed by one; and what was done."""
+    """Snapshots with one entry missing, replaced by nonsense or beside it, or a number changed by one; and what was done."""
     yield "an unknown key", {**snapshot, "no_such_key": 1}
     yield "another game", {**snapshot, "game": "another game"}
     for key in ("to_move", "ply", "outcome", *game.snapshot_keys):
@@ -145,28 +190,40 @@ def spoil(snapshot: Snapshot, game: Game) -> Iterator[tuple[str, Snapshot]]:
             if value != snapshot[key]:
                 yield f"{key}={value!r}", {**snapshot, key: value}
     for key in game.snapshot_keys:
-        for path in _numbers(snapshot[key]):
-            for change in (-1, 1):
-                spoiled = copy.deepcopy(snapshot)
-                *steps, last = (key, *path)
-                inner: Any = spoiled
-                for step in steps:
-                    inner = inner[step]
-                inner[last] += change
-                place = "".join(f"[{step!r}]" for step in path)
-                yield f"{key}{place} {change:+d}", spoiled
+        for path, value in _parts(snapshot[key], (key,)):
+            place = key + "".join(f"[{step!r}]" for step in path[1:])
+            if isinstance(value, int) and not isinstance(value, bool):
+                for change in (-1, 1):
+                    yield f"{place} {change:+d}", _replaced(snapshot, path, value + change)
+            for nonsense in NONSENSE if len(path) > 1 else ():
+                if nonsense != value:
+                    yield f"{place}={nonsense!r}", _replaced(snapshot, path, nonsense)
+            if isinstance(value, list):
+                for nonsense in NONSENSE:
+                    longer = _replaced(snapshot, path, [*value, nonsense])
+                    yield f"{nonsense!r} appended to {place}", longer
 
 
-def _numbers(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths to the whole numbers in nested lists and dicts, to some of many."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        yield path
-    elif isinstance(value, dict):
+def _replaced(snapshot: Snapshot, path: tuple[Any, ...], value: Any) -> Snapshot:
+    """A copy of a snapshot with another value in one place."""
+    copied = copy.deepcopy(snapshot)
+    *steps, last = path
+    inner: Any = copied
+    for step in steps:
+        inner = inner[step]
+    inner[last] = copy.deepcopy(value)
+    return copied
+
+
+def _parts(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The paths to the parts of nested lists and dicts, to some of many, and the parts."""
+    yield path, value
+    if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _numbers(inner, (*path, key))
+            yield from _parts(inner, (*path, key))
     elif isinstance(value, list):
-        for place in range(0, len(value), max(1, len(value) // 4)):
-            yield from _numbers(value[place], (*path, place))
+        for place in range(0, len(value), max(1, -(-len(value) // 2))):
+            yield from _parts(value[place], (*path, place))
 
 
 def in_any_order(value: Any) -> Any:

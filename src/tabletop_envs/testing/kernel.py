@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from tabletop_envs.envs.game import Game, Part, Snapshot, State, max_plies_option, require_count
+from tabletop_envs import checks
+from tabletop_envs.envs.game import Game, Part, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import BY_LIMIT, COMMON_FIELDS, RUNNING, TERMINATED, Kernel, engine, rng
 from tabletop_envs.testing.contract import (
     OptionCases,
@@ -72,7 +73,9 @@ def check_kernel(
         ContractError: An AssertionError that names the promise, what was found, and the game in which it was.
         TypeError, ValueError: For impossible arguments.
     """
-    require_count("games", games, 2**31)
+    games = checks.integer("games", games, 1, 2**31)
+    seed = checks.seed("seed", seed)
+    allow_floats = checks.boolean("allow_floats", allow_floats)
     if not isinstance(kernel, Kernel | Game):
         raise TypeError(f"kernel={kernel!r} is neither a Kernel nor a Game")
     game = kernel if isinstance(kernel, Game) else KernelAlone(kernel)

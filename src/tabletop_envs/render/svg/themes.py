@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tabletop_envs import checks
+
 
 @dataclass(frozen=True)
 class Wood:
@@ -118,10 +120,5 @@ THEMES = {
 
 
 def get_theme(name: str) -> Theme:
-    """The theme of that name; ValueError, naming the themes, for any other."""
-    try:
-        return THEMES[name]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"theme={name!r} is impossible: allowed is {' or '.join(map(repr, THEMES))}"
-        ) from None
+    """The theme of that name; TypeError or ValueError, naming the themes, for any other."""
+    return THEMES[checks.choice("theme", name, list(THEMES))]
