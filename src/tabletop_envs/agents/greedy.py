@@ -59,10 +59,10 @@ class GreedyAgent(GameAgent):
         first = 0
         while first < len(lanes):
             part = lanes[first : first + self._slice]
-            begin = time.perf_counter()
+            begin = time.thread_time()
             choose_greedily(states, legal, samplers, part, actions, copies, work)
             first += len(part)
-            self._slice = next_size(self._slice, len(part), time.perf_counter() - begin)
+            self._slice = next_size(self._slice, len(part), time.thread_time() - begin)
 
 
 @entry

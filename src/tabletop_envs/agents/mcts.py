@@ -89,7 +89,7 @@ class MCTSAgent(GameAgent):
         def search_part(first: int, last: int) -> None:
             progress = loops.new_progress(first)
             while progress["place"][0] < last and not self._threads.stopping:
-                begin = time.perf_counter()
+                begin = time.thread_time()
                 done = loops.search_lanes(
                     states,
                     samplers,
@@ -103,7 +103,7 @@ class MCTSAgent(GameAgent):
                     self._settings,
                     last,
                 )
-                self._slice = next_size(self._slice, done, time.perf_counter() - begin)
+                self._slice = next_size(self._slice, done, time.thread_time() - begin)
 
         self._threads.run(parts, search_part)
 

@@ -228,9 +228,9 @@ class PUCT:
                     if self._threads.stopping:
                         return
                     count = min(max(self._slice // lanes, 1), rounds - done)
-                    begin = time.perf_counter()
+                    begin = time.thread_time()
                     self._gather(roots, done == 0, count, first, first + lanes)
-                    seconds = time.perf_counter() - begin
+                    seconds = time.thread_time() - begin
                     self._slice = next_size(self._slice, lanes * count, seconds)
                     done += count
                 first += lanes

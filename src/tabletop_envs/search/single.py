@@ -217,8 +217,9 @@ class Search:
             self._slice = 1
         run, progress = 0, loops.new_progress()
         lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        clock = time.thread_time if end is None else time.perf_counter
         while progress["place"][0] == 0:
-            begin = time.perf_counter()
+            begin = clock()
             done = loops.search_lanes(
                 self._root,
                 self._samplers,
@@ -235,7 +236,7 @@ class Search:
                 1,
             )
             run += done
-            now = time.perf_counter()
+            now = clock()
             wanted = SLICE_SECONDS
             if end is not None:
                 if now >= end:
