@@ -21,12 +21,13 @@ from tests.tuerme_boards import blocked_deal
 HUGE = 10**5000  # of more digits than Python shows
 
 
-def assert_played(snapshot, choices=random.Random(1).randrange):
+def assert_played(snapshot):
     """A position is taken, and played to its end within the spaces; every snapshot on the way is restored as it is."""
     options = snapshot["options"]
     given = {"num_players": options["num_players"]} if "num_players" in options else {}
     env, twin = raw_env(snapshot["game"], **given), raw_env(snapshot["game"], **given)
     env.restore(snapshot)
+    rng = random.Random(1)
     while True:
         for agent in env.possible_agents:
             assert env.observation_space(agent).contains(env.observe(agent))
@@ -35,7 +36,7 @@ def assert_played(snapshot, choices=random.Random(1).randrange):
         if over(env):
             return env
         legal = legal_actions(env)
-        env.step(legal[choices(len(legal))])
+        env.step(rng.choice(legal))
 
 
 # All games
