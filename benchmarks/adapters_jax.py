@@ -31,7 +31,7 @@ def step_work(game: str, lanes: int) -> Work:
     def work(steps: int) -> int:
         nonlocal position
         for _ in range(steps):
-            over = np.asarray(position.terminated | position.truncated)
+            over = np.asarray(position.terminated)
             if over.any():
                 position = restart(position, fresh, over)
             actions = choose(np.asarray(position.action_mask), generator)

@@ -197,7 +197,8 @@ def measure_game(
     example: ModuleType, game: str, options: argparse.Namespace
 ) -> tuple[Pieces, list[Played]]:
     """The pieces of a game, and what each number of workers played."""
-    arguments = example.read_arguments([game, *options.set])
+    # No run is kept, and none that is there is in the way.
+    arguments = example.read_arguments([game, *options.set, "--folder", "runs/ray-workers"])
     units = arguments.units
     measured: list[Played] = []
     results: list[dict[str, Any]] = []

@@ -4,7 +4,7 @@
     python examples/alphazero.py tuerme --option num_players=3 --folder runs/tuerme3
     python examples/alphazero.py kirche --resume
 
-Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
+Needs `pip install -e ".[train]"` (PyTorch, rich).
 
 Each iteration
 1. plays on in a batch of games, all seats by the best network so far; every action is chosen by a search,
@@ -22,16 +22,17 @@ Into the folder (`runs/alphazero-GAME` by default) it writes
 - `progress.csv`: a line an iteration: losses, finished games and their length, the gate's result (`seconds` are all that the run
   took, evaluations included),
 - `evaluation.csv`: a line for each opponent whenever the best network's search is evaluated,
-- `checkpoint.pt`: everything there is, running games, replay buffer and all chance included. `--resume` goes on from there; what
-  comes out is, to the bit, what an undisturbed run with the same arguments and number of threads gives. A run that is over is evaluated anew.
+- `checkpoint.pt`: everything there is, the arguments, running games and replay buffer included. Ctrl-C writes it, too, as of the last whole
+  iteration, and `--resume` continues; what comes out is, to the bit, what an undisturbed run gives. A run that is over is evaluated anew.
+  A checkpoint is checked before it is trusted (`tabletop_envs.training`).
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
+import copy
 import os
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -45,15 +46,16 @@ from rich.progress import Progress, TextColumn
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tabletop_envs import make_batch, registry
+from tabletop_envs import make_batch, registry, training
 from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.agents.ratings import Count
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, lane_seeds
+from tabletop_envs.envs.game import MAX_MAX_PLIES, Game, State, lane_seeds
+from tabletop_envs.envs.threads import MAX_THREADS
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import PUCT, BatchResult, Search
 
-# What differs from game to game; options on the command line go first.
+# What differs from game to game, where anything does; options on the command line go first.
 PRESETS: dict[str, dict[str, Any]] = {
     "kirche": {"options": {"num_houses": 2}, "grow": "num_houses", "cut": 100},
     # Bigger boards, longer games.
@@ -102,10 +104,11 @@ LINE = (
     "({low:.1%} to {high:.1%}: +{wins} ={draws} −{losses})"
 )
 # What a checkpoint holds of a run, and the arguments that may change when it is resumed.
-PLAIN = ("iteration", "seconds", "level", "grown", "logs")
-MODULES = ("network", "best", "optimizer")
-FREE = "folder resume threads minutes opponents eval_games eval_simulations".split()
-FREE += "evaluate_every checkpoint_every".split()
+PLAIN = ("iteration", "seconds", "level", "grown")
+FREE = "threads minutes opponents eval_games eval_simulations evaluate_every".split()
+FREE += ["checkpoint_every"]
+# What `load_agent` builds a network of at most.
+MAX_CHANNELS, MAX_BLOCKS = 4096, 256
 
 
 class Block(nn.Module):
@@ -139,22 +142,29 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         parts = game.observation
-        self.board = next(part.shape[1:] for part in parts.values() if len(part.shape) == 3)
+        boards = [part.shape[1:] for part in parts.values() if len(part.shape) == 3]
+        if not boards:
+            raise ValueError(f"{game.name} must have planes in its observation for this network")
+        self.board = boards[0]
         columns: dict[bool, list[int]] = {True: [], False: []}
         for name, part in parts.items():
             if name != "ply":
                 columns[part.shape[1:] == self.board] += range(part.slice.start, part.slice.stop)
-        self.register_buffer("on_board", torch.tensor(columns[True]))
-        self.register_buffer("numbers", torch.tensor(columns[False]))
+        self.register_buffer("on_board", torch.tensor(columns[True]), persistent=False)
+        self.register_buffer(
+            "numbers", torch.tensor(columns[False], dtype=torch.int64), persistent=False
+        )
         self.squares = self.board[0] * self.board[1]
         self.planes, others = divmod(game.kernel.num_actions, self.squares)
         inputs = len(columns[True]) // self.squares + self.planes
         self.first = nn.Conv2d(inputs, channels, 3, padding=1, bias=False)
         self.shift = nn.Linear(len(columns[False]) + others, channels)
         self.blocks = nn.Sequential(*(Block(channels) for _ in range(blocks)))
-        self.policy = nn.Conv2d(channels, self.planes, 1)
+        self.policy = nn.Conv2d(channels, self.planes, 1) if self.planes else None
         self.others = nn.Linear(channels, others) if others else None
         self.value_planes = nn.Conv2d(channels, 8, 1)
         self.value_hidden = nn.Linear(8 * self.squares + channels, 64)
@@ -176,11 +186,11 @@ class Network(nn.Module):
         shift = self.shift(torch.cat((seen[:, self.numbers], moves[:, split:]), 1))
         planes = self.blocks((self.first(planes) + shift[:, :, None, None]).relu_())
         pooled = planes.mean((2, 3))
-        logits = self.policy(planes).flatten(1)
+        logits = [self.policy(planes).flatten(1)] if self.policy else []
         if self.others:
-            logits = torch.cat((logits, self.others(pooled)), 1)
+            logits.append(self.others(pooled))
         hidden = torch.cat((self.value_planes(planes).relu_().flatten(1), pooled), 1)
-        return logits, self.value(self.value_hidden(hidden).relu_()).tanh()
+        return torch.cat(logits, 1), self.value(self.value_hidden(hidden).relu_()).tanh()
 
     @torch.inference_mode()
     def evaluate(
@@ -216,7 +226,7 @@ def mirror(
 
 
 def draw_seed() -> int:
-    """A seed from PyTorch's generator, which a checkpoint holds: all chance of a run comes from there."""
+    """A seed from PyTorch's generator, which each iteration seeds anew: all randomness of a run comes from there."""
     return int(torch.randint(2**62, ()))
 
 
@@ -310,6 +320,19 @@ class Replay:
         self.value[rows] = (self.value[rows] + reward * (DISCOUNT**left)[:, None]) / 2
         self.status[rows] = self.KNOWN
 
+    def load(self, given: Any, batch: BatchEnv) -> None:
+        """Take over the buffer of a checkpoint; ValueError for what cannot be one."""
+        players, lanes = batch.num_players, batch.num_envs
+        low, high = -1.001, 1.001  # sums of shares and values are rounded
+        taken = training.take(given, dict(vars(self)), "replay")
+        for name, least, most in (
+            *(("action", 0, batch.num_actions - 1), ("share", 0, high), ("value", low, high)),
+            *(("player", 0, players - 1), ("lane", 0, lanes - 1), ("ply", 0, MAX_MAX_PLIES)),
+            *(("status", self.LOST, self.KNOWN), ("added", 0, 2**62)),
+        ):
+            training.require_range(taken[name], least, most, f"replay[{name!r}]")
+        vars(self).update(taken)
+
     def forget_open(self) -> None:
         """Games were given up: their positions are of no use."""
         self.status[self.status == self.OPEN] = self.LOST
@@ -345,11 +368,18 @@ class Training:
         weights = self.network.parameters()
         self.optimizer = torch.optim.AdamW(weights, weight_decay=WEIGHT_DECAY, fused=True)
         self.iteration, self.seconds = 0, 0.0
-        self.logs: dict[str, list[dict[str, Any]]] = {"progress": [], "evaluation": []}
         # The option that grows, as far as it has grown, and in which iteration it did.
         self.level, self.grown = int(arguments.grow is not None), 0
         self.batch = self.new_batch()
         self.replay = Replay(self.batch, arguments.buffer, arguments.simulations)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if arguments.resume:
+            self.load()
+        self.logs = {
+            name: training.Log(self.folder / f"{name}.csv", self.iteration)
+            for name in ("progress", "evaluation")
+        }
+        self.keep()
 
     def options_now(self, cut: int) -> dict[str, Any]:
         """The game's options at this level of the curriculum, with games drawn after `cut` plies."""
@@ -385,7 +415,7 @@ class Training:
             power = torch.from_numpy(np.where(opening, 1.0, 1 / COOL))[:, None]
             weights = torch.from_numpy(result.policy).double().pow(power)
             batch.step(torch.multinomial(weights, 1).squeeze(-1).numpy())
-            done = batch.terminated | batch.truncated
+            done = batch.terminated
             self.replay.finish(batch, torch.from_numpy(done))
             lengths += batch.episode_length[done].tolist()
             draws += int((~batch.rewards[done].any(1)).sum())
@@ -475,6 +505,8 @@ class Training:
     def step(self) -> dict[str, Any]:
         """An iteration; the log's line."""
         begin = time.perf_counter()
+        sequence = np.random.SeedSequence((self.arguments.seed, self.iteration))
+        torch.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
         row = {**self.play(), **self.learn()}
         self.iteration += 1
         row |= self.gate()
@@ -495,46 +527,53 @@ class Training:
     def note(self, log: str, row: dict[str, Any]) -> None:
         """Add a line to a log, and write it out."""
         line = {name: round(v, 5) if isinstance(v, float) else v for name, v in row.items()}
-        self.logs[log].append(line)
-        with (self.folder / f"{log}.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(line))
-            writer.writeheader()
-            writer.writerows(self.logs[log])
+        self.logs[log].write(line)
 
-    def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is resumed."""
-        settings = {name: value for name, value in vars(self.arguments).items() if name not in FREE}
-        return {**settings, "options": self.options}
+    def keep(self) -> None:
+        """Remember everything as it is now, for `save`."""
+        self.kept: dict[str, Any] = copy.deepcopy(
+            {
+                "settings": training.settings(self.arguments),
+                "plain": {name: getattr(self, name) for name in PLAIN},
+                "network": self.network.state_dict(),
+                "best": self.best.state_dict(),
+                "optimizer": self.optimizer.state_dict()["state"],
+                "replay": vars(self.replay),
+                "games": self.batch,
+            }
+        )
 
     def save(self) -> None:
-        """Write the checkpoint: under another name first, so that there is always a whole one."""
-        half = self.folder / "checkpoint.half"
-        games = {name: torch.from_numpy(array) for name, array in arrays_of(self.batch).items()}
-        content = {
-            "settings": self.settings(),
-            "plain": {name: getattr(self, name) for name in PLAIN},
-            "modules": {name: getattr(self, name).state_dict() for name in MODULES},
-            "replay": vars(self.replay),
-            "games": games,
-            "chance": torch.get_rng_state(),
-        }
-        torch.save(content, half)
-        os.replace(half, self.folder / "checkpoint.pt")
+        """Write what was kept."""
+        content = {**self.kept, "games": self.kept["games"].get_state()}
+        training.save(content, self.folder / training.CHECKPOINT)
 
     def load(self) -> None:
-        """Go on from the checkpoint; ValueError where its run had other settings."""
-        content = torch.load(self.folder / "checkpoint.pt", weights_only=True)
-        for name, value in self.settings().items():
-            if (other := content["settings"].get(name)) != value:
-                raise ValueError(f"{self.folder} is of a run with {name}={other!r}, not {value!r}")
-        vars(self).update(content["plain"])
-        for name in MODULES:
-            getattr(self, name).load_state_dict(content["modules"][name])
-        vars(self.replay).update(content["replay"])
-        self.batch = self.new_batch()
-        for name, array in arrays_of(self.batch).items():
-            array[...] = content["games"][name].numpy()
-        torch.set_rng_state(content["chance"])
+        """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
+        path, arguments = self.folder / training.CHECKPOINT, self.arguments
+        content = training.load(path)
+        content.pop("settings", None)  # were read with the command line
+        parts = {name: content.pop(name, None) for name in ("optimizer", "replay", "games")}
+        weights = self.network.state_dict()
+        like: dict[str, Any] = {"network": weights, "best": weights}
+        like["plain"] = {"iteration": 0, "seconds": 0.0, "level": 0, "grown": 0}
+        try:
+            taken = training.take(content, like, "content")
+            plain = taken["plain"]
+            most = self.options[arguments.grow] if self.level else 0
+            training.require_range(plain["iteration"], 0, arguments.iterations, "iteration")
+            training.require_range(plain["seconds"], 0, 2**40, "seconds")
+            training.require_range(plain["level"], self.level, most, "level")
+            training.require_range(plain["grown"], 0, plain["iteration"], "grown")
+            vars(self).update(plain)
+            self.batch = self.new_batch()
+            self.batch.set_state(parts["games"])
+            self.replay.load(parts["replay"], self.batch)
+            training.take_adam(self.optimizer, parts["optimizer"], "optimizer")
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        self.network.load_state_dict(taken["network"])
+        self.best.load_state_dict(taken["best"])
 
     @property
     def over(self) -> bool:
@@ -544,90 +583,101 @@ class Training:
 
     def run(self) -> None:
         """Train to the end, with everything written down."""
-        arguments, folder = self.arguments, self.folder
-        if (folder / "checkpoint.pt").exists() != arguments.resume:
-            if arguments.resume:
-                raise SystemExit(f"{folder} has no checkpoint to --resume from")
-            raise SystemExit(f"{folder} holds a run: --resume it, or name another --folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        if arguments.resume:
-            self.load()
+        arguments = self.arguments
         columns = (*Progress.get_default_columns(), TextColumn("{task.fields[state]}"))
         with Progress(*columns, console=Console()) as bar:
             task = bar.add_task(self.game.name, total=arguments.iterations, state="")
-            # A run that is over already is evaluated once more.
-            while True:
-                if not self.over:
-                    row = self.step()
-                    self.note("progress", row)
-                    state = f"{row['positions']:,} positions, policy loss {row['policy_loss']:.2f}"
-                    bar.update(task, completed=self.iteration, state=state)
-                if self.over or self.iteration % arguments.evaluate_every == 0:
-                    for opponent in arguments.opponents:
-                        result = self.evaluate(opponent)
-                        self.note("evaluation", result)
-                        bar.console.print(LINE.format(**result), highlight=False)
-                if self.over or self.iteration % arguments.checkpoint_every == 0:
-                    self.save()
-                if self.over:
-                    return
+            try:
+                # A run that is over already is evaluated once more.
+                while True:
+                    if not self.over:
+                        row = self.step()
+                        self.note("progress", row)
+                        state = (
+                            f"{row['positions']:,} positions, policy loss {row['policy_loss']:.2f}"
+                        )
+                        bar.update(task, completed=self.iteration, state=state)
+                    if self.over or self.iteration % arguments.evaluate_every == 0:
+                        for opponent in arguments.opponents:
+                            result = self.evaluate(opponent)
+                            self.note("evaluation", result)
+                            bar.console.print(LINE.format(**result), highlight=False)
+                    self.keep()
+                    if self.over or self.iteration % arguments.checkpoint_every == 0:
+                        self.save()
+                    if self.over:
+                        return
+            except KeyboardInterrupt:
+                self.save()
+                where = f"saved as after {self.kept['plain']['iteration']} iterations"
+                words = f"interrupted; {self.folder} is {where}: --resume continues"
+                raise SystemExit(words) from None
 
 
 def load_agent(path: str | Path, simulations: int = 100) -> SearchAgent:
     """The best network of a checkpoint as an agent, for `arena.tournament` and all else that takes agents."""
-    content = torch.load(path, weights_only=True)
-    settings = content["settings"]
-    game = registry.get_game(settings["game"])
-    players = game.num_players(settings["options"])
-    network = Network(game, players, settings["channels"], settings["blocks"])
-    network.load_state_dict(content["modules"]["best"])
+    content = training.load(Path(path))
+    settings = content.get("settings")
+    try:
+        if not isinstance(settings, dict) or not isinstance(settings.get("game"), str):
+            raise ValueError("settings must be a dict that names the game")
+        game = registry.get_game(settings["game"])
+        for name, most in (("channels", MAX_CHANNELS), ("blocks", MAX_BLOCKS)):
+            training.take(settings.get(name), 0, name)
+            training.require_range(settings[name], 1, most, name)
+        options = training.take(settings.get("options"), game.parse_options({}), "options")
+        players = game.num_players(game.parse_options(options))
+        shape = (game, players, settings["channels"], settings["blocks"])
+        with torch.device("meta"):  # of any size, without memory
+            like = Network(*shape).state_dict()
+        weights = training.take(content.get("best"), like, "best")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    network = Network(*shape)
+    network.load_state_dict(weights)
     return SearchAgent(network, simulations)
 
 
-def arrays_of(batch: BatchEnv) -> dict[str, npt.NDArray[np.uint8]]:
-    """All arrays of a batch as bytes (views): the games, their chance and what is shown of them."""
-    return {
-        name: array.view(np.uint8)
-        for name, array in vars(batch).items()
-        if isinstance(array, np.ndarray)
-    }
-
-
-def read_arguments() -> argparse.Namespace:
+def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     """The command line, with the game's presets."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = training.make_parser(__doc__.splitlines()[0])
     add = parser.add_argument
-    add("game", choices=registry.game_names())
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
     for name, (default, text) in ARGUMENTS.items():
         add(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
     rivals = ["random", "greedy", "mcts:400"]
     add("--opponents", nargs="*", default=rivals, help="to evaluate against")
     add("--grow", metavar="OPTION", help="the option that begins at 1 and grows")
-    add("--folder")
-    add("--resume", action="store_true", help="go on from the folder's checkpoint")
-    preset = dict(PRESETS[parser.parse_known_args()[0].game])
-    options = preset.pop("options", {})
-    parser.set_defaults(**preset)
-    arguments = parser.parse_args()
-    for text in arguments.option:
-        name, _, value = text.partition("=")
-        try:
-            options = {**options, name: json.loads(value)}
-        except ValueError:
-            parser.error(f"--option {text!r} is not NAME=VALUE with a whole number, true or false")
-    del arguments.option
-    arguments.options = options
+    folder = "runs/alphazero-{}"
+    arguments = training.read_arguments(parser, words, PRESETS, folder, free=FREE)
     for name in ARGUMENTS.keys() - {"seed", "warm-up", "gate", "grow-at", "yardstick"}:
         if (value := getattr(arguments, name.replace("-", "_"))) <= 0:
             parser.error(f"--{name} is more than 0, not {value}")
     if arguments.buffer < arguments.games:
         parser.error(f"--buffer is at least --games ({arguments.games}), not {arguments.buffer}")
-    for opponent in (*arguments.opponents, arguments.yardstick):
-        make_agent(opponent)  # ValueError now, not at the first evaluation
-    arguments.folder = arguments.folder or f"runs/alphazero-{arguments.game}"
+    if not 0 <= arguments.seed < 2**62 or arguments.threads > MAX_THREADS:
+        parser.error(f"--seed must be from 0 to 2**62, --threads at most {MAX_THREADS}")
+    if arguments.grow is not None and type(arguments.options.get(arguments.grow)) is not int:
+        parser.error(f"--grow={arguments.grow} must be an option that is a number")
+    try:
+        for opponent in (*arguments.opponents, arguments.yardstick):
+            make_agent(opponent)  # now, not at the first evaluation
+    except ValueError as error:
+        parser.error(str(error))
     return arguments
 
 
+def main() -> None:
+    """Run by the command line."""
+    arguments = read_arguments()
+    try:
+        run = Training(arguments)
+    except (MemoryError, OSError, RuntimeError, ValueError) as error:
+        print(f"alphazero.py: {error}".splitlines()[0], file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit("interrupted before the first iteration") from None
+    run.run()
+
+
 if __name__ == "__main__":
-    Training(read_arguments()).run()
+    main()

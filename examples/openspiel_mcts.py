@@ -3,7 +3,7 @@
     python examples/openspiel_mcts.py                                            # kirche with one house
     python examples/openspiel_mcts.py "tabletop_meeples(max_plies=200)" --simulations 20
 
-Needs `pip install "tabletop-envs[openspiel]"`. It prints the moves of the search (`player_0`) by name and the returns at
+Needs `pip install -e ".[openspiel]"`. It prints the moves of the search (`player_0`) by name and the returns at
 the end. In kirche with one house the search won all of 16 games (seeds 0 … 15), in 2 to 10 seconds each.
 """
 

@@ -4,7 +4,7 @@
     python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 2000000 --folder runs/tuerme3
     python examples/ppo_selfplay.py kirche --resume
 
-Needs `pip install "tabletop-envs[train]"` (PyTorch, rich).
+Needs `pip install -e ".[train]"` (PyTorch, rich).
 
 What to expect, with `--threads 1` on one core (docs/training.md has the table of three seeds, and curves): kirche with one house wins
 more than 99 % of its points against random and 70 to 75 % against greedy after 800,000 steps, in four to five minutes; tuerme and meeples
@@ -19,16 +19,17 @@ Into the folder (`runs/GAME` by default) it writes
 - `progress.csv`: a line an update: losses, entropy, how far the policy moved, games and their mean length (`seconds` are those of
   training, without evaluations),
 - `evaluation.csv`: a line for each opponent whenever the policy is evaluated: games, results, mean score and its 95 % interval,
-- `checkpoint.pt`: everything there is, the running games and all chance included. `--resume` goes on from there; what
-  comes out is, to the bit, what an undisturbed run with the same arguments and number of threads gives.
+- `checkpoint.pt`: everything there is, the arguments and the running games included. Ctrl-C writes it, too, as of the last whole
+  update, and `--resume` continues; what comes out is, to the bit, what an undisturbed run gives. A checkpoint is checked before it is
+  trusted (`tabletop_envs.training`), so one from somebody else may be evaluated or continued.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
+import copy
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tabletop_envs import make_batch, registry
+from tabletop_envs import make_batch, training
 from tabletop_envs.agents import GameAgent, arena, heuristics, make_agent
 from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.game import Game, lane_seeds
+from tabletop_envs.envs.threads import MAX_THREADS
 from tabletop_envs.kernels import engine
 
-# What differs from game to game; options on the command line go first.
+# What differs from game to game, where anything does; options on the command line go first.
 PRESETS: dict[str, dict[str, Any]] = {
     "kirche": {"options": {"num_houses": 1}},
     # Games of 500 plies that begin together: each update is to see much of them.
@@ -60,6 +62,9 @@ DISCOUNT, TRACE = 0.99, 0.75
 CLIP, VALUE, MAX_NORM = 0.2, 0.5, 0.5
 LEAGUE = 10  # past selves that are kept
 IMITATED = 0.4  # in this share of the run the weight of imitation falls to 0
+# The arguments that may change when a run is resumed.
+FREE = "threads opponents eval_games final_games temperature evaluate_every".split()
+FREE += ["checkpoint_every"]
 GREEDY = GreedyAgent()
 
 
@@ -102,7 +107,10 @@ def observation_planes(game: Game) -> list[npt.NDArray[np.int64]]:
     """The places of an observation's numbers that are planes of squares, each `(rows, columns)`."""
     numbers = np.arange(game.kernel.observation_size)
     parts = game.split_observation(numbers).values()
-    return [plane for part in parts if part.ndim == 3 for plane in part]
+    planes = [plane for part in parts if part.ndim == 3 for plane in part]
+    if not planes:
+        raise ValueError(f"{game.name} must have planes in its observation for this network")
+    return planes
 
 
 class Board(nn.Module):
@@ -120,7 +128,9 @@ class Board(nn.Module):
         largest = [int(high[plane[0, 0]]) for plane in self.planes]
         self.graded = [(at, most) for at, most in enumerate(largest) if most > 1]
         self.size = len(self.planes) + sum(most for _, most in self.graded) + 1
-        self.register_buffer("places", torch.tensor(np.stack(self.planes, -1).ravel()))
+        self.register_buffer(
+            "places", torch.tensor(np.stack(self.planes, -1).ravel()), persistent=False
+        )
 
     def forward(self, observation: Tensor) -> Tensor:
         """See the class."""
@@ -170,16 +180,18 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         planes = observation_planes(game)
         besides = np.setdiff1d(np.arange(len(low)), np.concatenate(planes))
-        self.register_buffer("besides", torch.tensor(besides))
+        self.register_buffer("besides", torch.tensor(besides), persistent=False)
         # Actions are planes of squares and then some others, whose square is the one chosen so far (in meeples).
         actions, squares = game.kernel.num_actions, planes[0].size
         self.squares, self.on_squares = squares, actions // squares * squares
         others = np.maximum(np.arange(actions) - self.on_squares, 0)
         kinds = np.arange(actions) // squares + others
-        self.register_buffer("kinds", torch.tensor(kinds))
+        self.register_buffer("kinds", torch.tensor(kinds), persistent=False)
         phases = game.observation["phase"].shape[0] if "phase" in game.observation else 1
         width, local = arguments.width, arguments.local
         self.first = nn.Linear(len(low), width)
@@ -317,7 +329,7 @@ class Rollout:
                     self.value[ply, rows] = self.guess[ply, rows] + more
                     actions[rows] = legal.gather(-1, place).squeeze(-1)
             batch.step(actions.numpy())
-            self.done[ply] = batch.terminated | batch.truncated
+            self.done[ply] = batch.terminated  # by `max_plies` or otherwise: nothing follows
             self.reward[ply] = batch.rewards
             self.lengths += batch.episode_length[self.done[ply]].tolist()
 
@@ -414,38 +426,6 @@ def improve(
     }
 
 
-class Log:
-    """A CSV file that a resumed run continues: lines from after `update` (of a run that was interrupted) are dropped."""
-
-    def __init__(self, path: Path, update: int) -> None:
-        self.path = path
-        kept: list[dict[str, str]] = []
-        if path.exists() and update:
-            with path.open(newline="") as file:
-                kept = [row for row in csv.DictReader(file) if int(row["update"]) <= update]
-        path.unlink(missing_ok=True)
-        for row in kept:
-            self.write(row)
-
-    def write(self, row: dict[str, Any]) -> None:
-        """Append a line, after a header if it is the first."""
-        new = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, list(row))
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
-
-
-def arrays_of(batch: BatchEnv) -> dict[str, npt.NDArray[np.uint8]]:
-    """All arrays of a batch as bytes (views): the games, their chance and what is shown of them."""
-    return {
-        name: array.view(np.uint8)
-        for name, array in vars(batch).items()
-        if isinstance(array, np.ndarray)
-    }
-
-
 class Training:
     """A run: everything that a checkpoint holds, and what is done with it."""
 
@@ -471,62 +451,63 @@ class Training:
         self.seats = np.where(others, games % self.batch.num_players, -1)
         self.greedy = games < arguments.greedy * arguments.games
         self.samplers = lane_seeds(arguments.seed, arguments.games)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if arguments.resume:
+            self.load()
+        self.progress = training.Log(self.folder / "progress.csv", self.update)
+        self.evaluation = training.Log(self.folder / "evaluation.csv", self.update)
+        self.keep()
 
-    def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is resumed."""
-        free = (
-            "folder",
-            "resume",
-            "threads",
-            "opponents",
-            "eval_games",
-            "final_games",
-            "temperature",
-            "evaluate_every",
-            "checkpoint_every",
+    def keep(self) -> None:
+        """Remember everything as it is now, for `save`."""
+        self.kept: dict[str, Any] = copy.deepcopy(
+            {
+                "settings": training.settings(self.arguments),
+                "update": self.update,
+                "seconds": self.seconds,
+                "network": self.network.state_dict(),
+                "optimizer": self.optimizer.state_dict()["state"],
+                "league": self.league,
+                "samplers": self.samplers.tolist(),
+                "batch": self.batch,
+            }
         )
-        settings = {name: value for name, value in vars(self.arguments).items() if name not in free}
-        return {**settings, "options": self.batch.options}
 
     def save(self) -> None:
-        """Write the checkpoint: under another name first, so that there is always a whole one."""
-        half = self.folder / "checkpoint.half"
-        content = {
-            "settings": self.settings(),
-            "update": self.update,
-            "seconds": self.seconds,
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "league": self.league,
-            "chance": torch.get_rng_state(),
-            "samplers": torch.from_numpy(self.samplers.view(np.uint8)),
-            "batch": {
-                name: torch.from_numpy(array) for name, array in arrays_of(self.batch).items()
-            },
-        }
-        torch.save(content, half)
-        os.replace(half, self.folder / "checkpoint.pt")
+        """Write what was kept."""
+        content = {**self.kept, "batch": self.kept["batch"].get_state()}
+        training.save(content, self.folder / training.CHECKPOINT)
 
     def load(self) -> None:
-        """Go on from the checkpoint; ValueError where its run had other settings."""
-        content = torch.load(self.folder / "checkpoint.pt", weights_only=True)
-        for name, value in self.settings().items():
-            if content["settings"].get(name) != value:
-                raise ValueError(
-                    f"{self.folder} is of a run with {name}={content['settings'].get(name)!r}, not {value!r}"
-                )
-        self.update, self.seconds = content["update"], content["seconds"]
-        self.network.load_state_dict(content["network"])
-        self.optimizer.load_state_dict(content["optimizer"])
-        self.league = content["league"]
-        torch.set_rng_state(content["chance"])
-        self.samplers.view(np.uint8)[...] = content["samplers"].numpy()
-        for name, array in arrays_of(self.batch).items():
-            array[...] = content["batch"][name].numpy()
+        """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
+        path = self.folder / training.CHECKPOINT
+        content = training.load(path)
+        content.pop("settings", None)  # were read with the command line
+        try:
+            games, optimizer = content.pop("batch", None), content.pop("optimizer", None)
+            network = self.network.state_dict()
+            like = {"update": 0, "seconds": 0.0, "network": network, "league": [network]}
+            taken = training.take(content, {**like, "samplers": [0]}, "content")
+            training.require_range(taken["update"], 0, self.updates, "update")
+            training.require_range(taken["seconds"], 0, 2**40, "seconds")
+            training.require_range(
+                len(taken["league"]), min(taken["update"], 1), LEAGUE, "the number of past selves"
+            )
+            self.samplers = lane_seeds(taken["samplers"], self.arguments.games)
+            training.take_adam(self.optimizer, optimizer, "optimizer")
+            self.batch.set_state(games)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from None
+        self.update, self.seconds, self.league = (
+            taken[name] for name in ("update", "seconds", "league")
+        )
+        self.network.load_state_dict(taken["network"])
 
     def learn(self) -> dict[str, Any]:
         """One update: a past self is drawn, a rollout played and learned from; the log's line."""
         begin, arguments = time.perf_counter(), self.arguments
+        # So an update's random numbers depend on nothing but the seed and its number.
+        torch.manual_seed(draw_seed(arguments.seed, self.update))
         if self.update % arguments.past_every == 0:
             if len(self.league) == LEAGUE:
                 # Any but the newest goes, so that some old ones stay.
@@ -582,16 +563,6 @@ class Training:
     def run(self) -> None:
         """Train to the end, with everything written down."""
         arguments = self.arguments
-        there = (self.folder / "checkpoint.pt").exists()
-        if arguments.resume and not there:
-            raise SystemExit(f"{self.folder} has no checkpoint to --resume from")
-        if there and not arguments.resume:
-            raise SystemExit(f"{self.folder} holds a run: --resume it, or name another --folder")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if arguments.resume:
-            self.load()
-        progress_log = Log(self.folder / "progress.csv", self.update)
-        evaluation_log = Log(self.folder / "evaluation.csv", self.update)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -601,34 +572,47 @@ class Training:
         )
         with Progress(*columns, console=Console()) as bar:
             task = bar.add_task(arguments.game, total=self.updates, completed=self.update, state="")
-            while self.update < self.updates:
-                row = self.learn()
-                progress_log.write(row)
-                speed = row["steps"] / max(self.seconds, 1e-9)
-                state = f"{row['steps']:,} steps, {speed:,.0f}/s, entropy {row['entropy']:.2f}"
-                bar.update(task, completed=self.update, state=state)
-                last = self.update == self.updates
-                if last or self.update % arguments.evaluate_every == 0:
-                    games = arguments.final_games if last else arguments.eval_games
-                    for opponent in arguments.opponents:
-                        result = self.evaluate(opponent, games)
-                        evaluation_log.write(result)
-                        bar.console.print(
-                            f"{result['steps']:>9,} steps, {self.seconds:5.0f} s: {result['score']:6.1%} against "
-                            f"{opponent} ({result['low']:.1%} to {result['high']:.1%}: +{result['wins']} "
-                            f"={result['draws']} −{result['losses']})",
-                            highlight=False,
-                        )
-                if last or self.update % arguments.checkpoint_every == 0:
-                    self.save()
+            try:
+                while self.update < self.updates:
+                    row = self.learn()
+                    self.progress.write(row)
+                    speed = row["steps"] / max(self.seconds, 1e-9)
+                    state = f"{row['steps']:,} steps, {speed:,.0f}/s, entropy {row['entropy']:.2f}"
+                    bar.update(task, completed=self.update, state=state)
+                    last = self.update == self.updates
+                    if last or self.update % arguments.evaluate_every == 0:
+                        games = arguments.final_games if last else arguments.eval_games
+                        self.evaluate_all(games, bar.console)
+                    self.keep()
+                    if last or self.update % arguments.checkpoint_every == 0:
+                        self.save()
+            except KeyboardInterrupt:
+                self.save()
+                where = f"saved as after {self.kept['update']} updates: --resume continues"
+                raise SystemExit(f"interrupted; {self.folder} is {where}") from None
+
+    def evaluate_all(self, games: int, console: Console) -> None:
+        """Games against every opponent, noted and printed."""
+        for opponent in self.arguments.opponents:
+            result = self.evaluate(opponent, games)
+            self.evaluation.write(result)
+            console.print(
+                f"{result['steps']:>9,} steps, {self.seconds:5.0f} s: {result['score']:6.1%} against "
+                f"{opponent} ({result['low']:.1%} to {result['high']:.1%}: +{result['wins']} "
+                f"={result['draws']} −{result['losses']})",
+                highlight=False,
+            )
 
 
-def read_arguments() -> argparse.Namespace:
+def draw_seed(*numbers: int) -> int:
+    """A seed that depends on these numbers alone."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
+
+
+def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     """The command line, with the game's presets."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = training.make_parser(__doc__.splitlines()[0])
     add = parser.add_argument
-    add("game", choices=registry.game_names())
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
     add("--seed", type=int, default=1)
     add("--steps", type=int, default=2_000_000, help="plies to play, in all games together")
     add("--games", type=int, default=256, help="games played at once")
@@ -656,32 +640,36 @@ def read_arguments() -> argparse.Namespace:
     add("--evaluate-every", type=int, default=20, help="updates")
     add("--checkpoint-every", type=int, default=10, help="updates")
     add("--threads", type=int, default=os.cpu_count(), help="of PyTorch")
-    add("--folder")
-    add("--resume", action="store_true", help="go on from the folder's checkpoint")
-    preset = dict(PRESETS[parser.parse_known_args()[0].game])
-    options = preset.pop("options", {})
-    parser.set_defaults(**preset)
-    arguments = parser.parse_args()
-    for text in arguments.option:
-        name, _, value = text.partition("=")
-        try:
-            options = {**options, name: json.loads(value)}
-        except ValueError:
-            parser.error(f"--option {text!r} is not NAME=VALUE with a whole number, true or false")
-    del arguments.option
-    arguments.options = options
+    arguments = training.read_arguments(parser, words, PRESETS, "runs/{}", free=FREE)
     for name, value in vars(arguments).items():
         if isinstance(value, bool) or not isinstance(value, int | float) or name == "seed":
             continue
         if value < 0 or (value == 0 and name not in ("entropy", "past", "greedy", "imitation")):
             parser.error(f"--{name.replace('_', '-')} is too small: {value}")
+    if not 0 <= arguments.seed < 2**63 or arguments.threads > MAX_THREADS:
+        parser.error(f"--seed must be below 2**63, --threads at most {MAX_THREADS}")
     if arguments.past + arguments.greedy > 1:
         parser.error("--past and --greedy are shares of the games: more than 1 together")
-    for opponent in arguments.opponents:
-        make_agent(opponent)  # ValueError now, not at the first evaluation
-    arguments.folder = arguments.folder or f"runs/{arguments.game}"
+    try:
+        for opponent in arguments.opponents:
+            make_agent(opponent)  # now, not at the first evaluation
+    except ValueError as error:
+        parser.error(str(error))
     return arguments
 
 
+def main() -> None:
+    """Run by the command line."""
+    arguments = read_arguments()
+    try:
+        run = Training(arguments)
+    except (MemoryError, OSError, RuntimeError, ValueError) as error:
+        print(f"ppo_selfplay.py: {error}".splitlines()[0], file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit("interrupted before the first update") from None
+    run.run()
+
+
 if __name__ == "__main__":
-    Training(read_arguments()).run()
+    main()

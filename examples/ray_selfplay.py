@@ -5,7 +5,7 @@
     python examples/ray_selfplay.py kirche --workers 2 --agent mcts:200            # learn from the library's own search
     python examples/ray_selfplay.py kirche --workers 8 --resume                    # go on, with more workers
 
-Needs `pip install "tabletop-envs[ray]"` (Ray, PyTorch, rich).
+Needs `pip install -e ".[ray]"` (Ray, PyTorch, rich).
 
 A run is a row of rounds, a round is `--units` units of work, a unit is `--games` games, played in step. What a unit gives is
 decided by its number and the network that it is played with, whoever plays it: so a unit whose worker has died, or has been
@@ -18,7 +18,10 @@ Into the folder (`runs/ray-GAME` by default) it writes
 - `games.jsonl`: every game that was learned from (`tabletop-envs replay` draws them); `notes` name round, unit and network,
 - `progress.csv`: a line a round (`seconds` and `lost`, the units played again, are the only columns that chance has a part in),
 - `evaluation.csv`: the network by itself, without search, against `--opponent`, with 95 % intervals,
-- `checkpoint.pt`: everything that `--resume` needs; an interruption loses what came after it.
+- `checkpoint.pt`: everything that `--resume` needs, the arguments included; Ctrl-C writes it, too, as of the last whole round.
+
+A checkpoint is checked before it is trusted (`tabletop_envs.training`); which cluster is joined (`--address`), and with which
+`--runtime-env`, it never says.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ import json
 import math
 import os
 import socket
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -46,14 +50,18 @@ from ray.exceptions import RayError
 from rich.progress import BarColumn, Progress, TextColumn
 from torch import Tensor, nn
 
-from tabletop_envs import make_batch, records, registry
+from tabletop_envs import make_batch, records, registry, training
 from tabletop_envs.agents import arena, make_agent
 from tabletop_envs.envs.game import Game, rewards_of_scores
+from tabletop_envs.envs.threads import MAX_THREADS
 from tabletop_envs.kernels import engine
 from tabletop_envs.search import PUCT
 
 # What differs from game to game; options on the command line go first.
-OPTIONS: dict[str, dict[str, Any]] = {"kirche": {"num_houses": 1, "max_plies": 100}}
+PRESETS = {"kirche": {"options": {"num_houses": 1, "max_plies": 100}}}
+# The arguments that may change when a run is resumed, and those that say where it runs, which no checkpoint decides.
+FREE = ("rounds", "checkpoint_every")
+LOCAL = ("address", "runtime_env", "workers", "worker_cpus", "timeout", "retries")
 TEMPERATURE = 0.25  # of the network's choices in evaluations
 EVALUATION = -1  # a unit of this number evaluates
 Samples = dict[str, npt.NDArray[Any]]
@@ -84,7 +92,9 @@ class Network(nn.Module):
         low, high = game.bounds()
         # Brings every number of an observation to at most 1.
         largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer("scale", torch.tensor(1 / largest, dtype=torch.float32))
+        self.register_buffer(
+            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
+        )
         self.first = nn.Linear(len(low), width)
         self.second = nn.Linear(width, width)
         self.policy = nn.Linear(width, game.kernel.num_actions)
@@ -148,7 +158,7 @@ class Player:
         seen: list[Samples] = []
         games: list[list[int]] = [[] for _ in lanes]
         scores = np.zeros((batch.num_envs, batch.num_players), np.int64)
-        truncated = np.zeros(batch.num_envs, np.bool_)
+        by_limit = np.zeros(batch.num_envs, np.bool_)
         while lanes.size:
             chosen, moves, visits = self.choose(lanes, rng, len(seen))
             seen.append(
@@ -167,9 +177,9 @@ class Player:
             batch.step(actions)
             for lane, action in zip(lanes.tolist(), chosen.tolist(), strict=True):
                 games[lane].append(action)
-            over = (batch.terminated | batch.truncated)[lanes]
+            over = batch.terminated[lanes]
             ended = lanes[over]
-            scores[ended], truncated[ended] = batch.scores[ended], batch.truncated[ended]
+            scores[ended], by_limit[ended] = batch.scores[ended], batch.by_limit[ended]
             lanes = lanes[~over]
         samples = joined(seen)
         # Every player's result, the player in turn first.
@@ -184,11 +194,11 @@ class Player:
                 agents=[self.arguments.agent] * batch.num_players,
                 actions=actions,
                 seed=deal,
-                result={"scores": points, "rewards": reward, "truncated": cut},
+                result={"scores": points, "rewards": reward, "by_limit": limited},
                 notes={"selfplay": unit._asdict()},
             )
-            for actions, deal, points, reward, cut in zip(
-                games, deals, scores.tolist(), rewards, truncated.tolist(), strict=True
+            for actions, deal, points, reward, limited in zip(
+                games, deals, scores.tolist(), rewards, by_limit.tolist(), strict=True
             )
         ]
         return {"samples": samples, "records": played}
@@ -386,6 +396,36 @@ class Learner:
         policy_loss, value_loss = (sums / steps).round(6).tolist()
         return {"policy_loss": policy_loss, "value_loss": value_loss}
 
+    def no_samples(self) -> dict[str, Tensor]:
+        """Tensors as samples are, without any positions: what those of a checkpoint are held against."""
+        arguments, batch = self.arguments, self.batch
+        searched = arguments.agent == "network"
+        choices = min(arguments.simulations, batch.num_actions) if searched else 1
+        return {
+            "observation": torch.zeros((0, batch.observation.shape[1]), dtype=torch.uint8),
+            "mask": torch.zeros((0, batch.action_mask.shape[1]), dtype=torch.uint8),
+            "moves": torch.zeros((0, choices), dtype=torch.int16),
+            "visits": torch.zeros((0, choices), dtype=torch.int16),
+            "result": torch.zeros((0, batch.num_players)),
+        }
+
+    def check(self, samples: dict[str, Tensor]) -> None:
+        """ValueError, naming the array, for a round's samples from a checkpoint that no games can have given."""
+        count = len(samples["result"])
+        if count == 0 or any(len(array) != count for array in samples.values()):
+            raise ValueError(
+                "replay must have as many rows, at least one, in all arrays of a round"
+            )
+        low, high = self.batch.game.bounds()
+        for packed in samples["observation"].split(4096):
+            seen = self.batch.unpack_observation(packed.numpy())
+            if not ((seen >= low) & (seen <= high)).all():
+                raise ValueError("replay['observation'] must be within the observation space")
+        training.require_range(samples["moves"], 0, self.batch.num_actions - 1, "replay['moves']")
+        training.require_range(samples["visits"], 0, 2**15, "replay['visits']")
+        training.require_range(samples["visits"].sum(1), 1, 2**31, "the sum of replay['visits']")
+        training.require_range(samples["result"], -1, 1, "replay['result']")
+
     def losses(self, samples: Samples) -> tuple[Tensor, Tensor]:
         """Of the policy (its divergence from the search's shares of visits) and of the values."""
         observation = self.batch.unpack_observation(samples["observation"])
@@ -413,25 +453,25 @@ class Run:
         # The network after so many rounds, as long as a round is to be played with it.
         self.weights = {0: weights_of(self.learner.network)}
         self.results: dict[Unit, dict[str, Any]] = {}
+        self.whole = (
+            True  # whether no round is being learned from, so that everything is as after one
+        )
+        if arguments.resume:
+            self.load()
 
     @property
     def seconds(self) -> float:
         """How long the run has taken, pauses left out."""
         return round(self.before + time.perf_counter() - self.begin, 1)
 
-    def settings(self) -> dict[str, Any]:
-        """What must be the same when a run is resumed: all that has a part in its results."""
-        free = "address runtime_env workers worker_cpus timeout retries folder resume rounds checkpoint_every"
-        return {name: v for name, v in vars(self.arguments).items() if name not in free.split()}
-
     def save(self) -> None:
-        """Write the checkpoint: under another name first, so that there is always a whole one."""
+        """Write the checkpoint."""
         content = {
-            "settings": self.settings(),
+            "settings": training.settings(self.arguments, LOCAL),
             "round": self.round,
             "seconds": self.seconds,
             "network": self.learner.network.state_dict(),
-            "optimizer": self.learner.optimizer.state_dict(),
+            "optimizer": self.learner.optimizer.state_dict()["state"],
             "replay": [
                 {name: torch.from_numpy(array) for name, array in samples.items()}
                 for samples in self.learner.replay
@@ -439,33 +479,53 @@ class Run:
             "weights": {v: torch.from_numpy(vector) for v, vector in self.weights.items()},
             "sizes": {name: self.size(name) for name in self.LOGS},
         }
-        half = self.folder / "checkpoint.half"
-        torch.save(content, half)
-        os.replace(half, self.folder / "checkpoint.pt")
+        training.save(content, self.folder / training.CHECKPOINT)
 
     def size(self, name: str) -> int:
-        """Bytes of a log; 0 before its first line."""
-        path = self.folder / name
+        """Bytes of a log; 0 before its first line. ValueError where it is a link."""
+        path = training.own_file(self.folder / name)
         return path.stat().st_size if path.exists() else 0
 
     def load(self) -> None:
-        """Go on from the checkpoint, the logs cut to where they were; ValueError where its run had other settings."""
-        content = torch.load(self.folder / "checkpoint.pt", weights_only=True)
-        for name, value in self.settings().items():
-            if (other := content["settings"].get(name)) != value:
-                raise ValueError(f"{self.folder} is of a run with {name}={other!r}, not {value!r}")
-        for name, size in content["sizes"].items():
-            if self.size(name) < size:
-                raise ValueError(f"{self.folder / name} is shorter than when the run was saved")
-        for name, size in content["sizes"].items():
+        """Continue from the checkpoint, the logs cut to where they were.
+
+        ValueError, naming file and place, for what this program cannot have written.
+        """
+        path, learner = self.folder / training.CHECKPOINT, self.learner
+        content = training.load(path)
+        content.pop("settings", None)  # were read with the command line
+        optimizer = content.pop("optimizer", None)
+        like = {
+            "round": 0,
+            "seconds": 0.0,
+            "network": learner.network.state_dict(),
+            "replay": [learner.no_samples()],
+            "sizes": dict.fromkeys(self.LOGS, 0),
+        }
+        try:
+            number = training.take(content.get("round"), 0, "round")
+            training.require_range(number, 0, self.arguments.rounds, "round")
+            oldest = max(number - self.arguments.staleness, 0)
+            like["weights"] = dict.fromkeys(
+                range(oldest, number + 1), torch.from_numpy(self.weights[0])
+            )
+            taken = training.take(content, like, "content")
+            training.require_range(taken["seconds"], 0, 2**40, "seconds")
+            training.take_adam(learner.optimizer, optimizer, "optimizer")
+            for samples in taken["replay"]:
+                learner.check(samples)
+            for name, size in taken["sizes"].items():
+                training.require_range(size, 0, self.size(name), f"the size of {name}, in bytes,")
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        for name, size in taken["sizes"].items():
             if self.size(name) > size:
                 os.truncate(self.folder / name, size)
-        self.round, self.before = content["round"], content["seconds"]
-        self.learner.network.load_state_dict(content["network"])
-        self.learner.optimizer.load_state_dict(content["optimizer"])
-        for samples in content["replay"]:
-            self.learner.replay.append({name: array.numpy() for name, array in samples.items()})
-        self.weights = {v: vector.numpy() for v, vector in content["weights"].items()}
+        self.round, self.before = number, taken["seconds"]
+        learner.network.load_state_dict(taken["network"])
+        for samples in taken["replay"]:
+            learner.replay.append({name: array.numpy() for name, array in samples.items()})
+        self.weights = {v: vector.numpy() for v, vector in taken["weights"].items()}
 
     def units(self, number: int) -> list[Unit]:
         """The units of a round; what follows the last round only evaluates the finished network."""
@@ -480,6 +540,7 @@ class Run:
 
     def finish(self, number: int, lost: int) -> dict[str, Any]:
         """A round has been played: learn from it and write everything down, in the units' order; the evaluation, if any."""
+        self.whole = False
         results = [self.results.pop(unit) for unit in self.units(number)]
         evaluation = results.pop(0) if "score" in results[0] else {}
         if evaluation:
@@ -505,6 +566,7 @@ class Run:
         self.write("progress.csv", row)
         if self.round == self.arguments.rounds or self.round % self.arguments.checkpoint_every == 0:
             self.save()
+        self.whole = True
         return evaluation
 
     def write(self, name: str, row: dict[str, Any]) -> None:
@@ -518,27 +580,29 @@ class Run:
 
     def run(self) -> None:
         """Play and learn to the end, beginning anew or at the checkpoint."""
-        arguments, there = self.arguments, (self.folder / "checkpoint.pt").exists()
-        if arguments.resume and not there:
-            raise SystemExit(f"{self.folder} has no checkpoint to --resume from")
-        if there and not arguments.resume:
-            raise SystemExit(f"{self.folder} holds a run: --resume it, or name another --folder")
         self.folder.mkdir(parents=True, exist_ok=True)
-        if arguments.resume:
-            self.load()
-        else:
-            for name in self.LOGS:
-                (self.folder / name).unlink(missing_ok=True)
+        for name in () if self.arguments.resume else self.LOGS:
+            (self.folder / name).unlink(missing_ok=True)
         bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}")
         )
-        crew = Crew(arguments, partial(bar.console.print, markup=False, soft_wrap=True))
-        # The learner has a thread of its own: workers are not to wait for it.
-        with bar, ThreadPoolExecutor(1) as thread:
-            try:
-                self.play(crew, bar, thread)
-            finally:
-                crew.close()
+        crew = Crew(self.arguments, partial(bar.console.print, markup=False, soft_wrap=True))
+        try:
+            # The learner has a thread of its own: workers are not to wait for it.
+            with bar, ThreadPoolExecutor(1) as thread:
+                try:
+                    self.play(crew, bar, thread)
+                finally:
+                    crew.close()
+        except KeyboardInterrupt:
+            # Here the learner has finished what it was at, unless Ctrl-C came twice. The last round was saved by itself.
+            if self.whole and self.round < self.arguments.rounds:
+                self.save()
+                where = f"saved as after {self.round} rounds"
+                raise SystemExit(
+                    f"interrupted; {self.folder} is {where}: --resume continues"
+                ) from None
+            raise SystemExit(f"interrupted: {self.folder} is as it was saved last") from None
 
     def play(self, crew: Crew, bar: Progress, thread: ThreadPoolExecutor) -> None:
         """Keep the crew busy, and the learner as soon as a round is complete."""
@@ -592,12 +656,9 @@ def connect(arguments: argparse.Namespace) -> None:
 
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     """The command line's arguments, or those of other words."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
+    parser = training.make_parser(__doc__.splitlines()[0])
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     add = parser.add_argument
-    add("game", choices=registry.game_names(), help="the game")
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help="of the game")
     add("--seed", type=int, default=1)
     add("--address", default="local", help="of a cluster: auto, HOST:6379, ray://HOST:10001")
     add("--runtime-env", type=json.loads, metavar="JSON", help="for workers (Ray's runtime_env)")
@@ -622,22 +683,12 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--eval-games", type=int, default=200)
     add("--evaluate-every", type=int, default=5, help="rounds")
     add("--checkpoint-every", type=int, default=1, help="rounds")
-    add("--folder", help="(default: runs/ray-GAME)")
-    add("--resume", action="store_true", help="go on from the folder's checkpoint")
-    arguments = parser.parse_args(words)
-    given = dict(OPTIONS.get(arguments.game, {}))
-    for text in arguments.option:
-        name, _, value = text.partition("=")
-        try:
-            given[name] = json.loads(value)
-        except ValueError:
-            parser.error(f"--option {text!r} is not NAME=VALUE with a whole number, true or false")
-    del arguments.option
+    folder = "runs/ray-{}"
+    arguments = training.read_arguments(parser, words, PRESETS, folder, free=FREE, local=LOCAL)
     try:
-        arguments.options = registry.get_game(arguments.game).parse_options(given)
         for agent in (arguments.opponent, *({arguments.agent} - {"network"})):
             make_agent(agent)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         parser.error(str(error))
     if arguments.simulations > 2**15 - 1:  # counts are sent as int16
         parser.error(f"--simulations is at most {2**15 - 1}, not {arguments.simulations}")
@@ -647,18 +698,24 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
         if number and (value < 0 or (value == 0 and name not in zero)):
             least = "at least 0" if name in zero else "more than 0"
             parser.error(f"--{name.replace('_', '-')} is {least}, not {value}")
-    arguments.folder = arguments.folder or f"runs/ray-{arguments.game}"
+    if arguments.threads > MAX_THREADS or arguments.seed >= 2**63:
+        parser.error(f"--threads is at most {MAX_THREADS}, --seed less than 2**63")
     return arguments
 
 
 def main() -> None:
     """Run by the command line."""
     arguments = read_arguments()
-    connect(arguments)
     try:
-        Run(arguments).run()
+        run = Run(arguments)
+    except (MemoryError, OSError, RuntimeError, ValueError) as error:
+        print(f"ray_selfplay.py: {error}".splitlines()[0], file=sys.stderr)
+        raise SystemExit(2) from None
+    try:
+        connect(arguments)
+        run.run()
     except KeyboardInterrupt:
-        raise SystemExit(f"interrupted: --resume goes on with {arguments.folder}") from None
+        raise SystemExit("interrupted before the first unit") from None
     finally:
         ray.shutdown()
 

@@ -3,7 +3,7 @@
     python examples/rllib_ppo.py                                   # kirche with one house
     python examples/rllib_ppo.py tuerme --opponent greedy --iterations 100
 
-Needs `pip install "tabletop-envs[rllib]"`. After each iteration it prints the learner's mean result: around 0 for random play
+Needs `pip install -e ".[rllib]"`. After each iteration it prints the learner's mean result: around 0 for random play
 (in kirche many draws), 1 for winning always.
 """
 

@@ -17,10 +17,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tabletop_envs import records, registry
+from benchmarks.connect_four_game import GAME as CONNECT_FOUR
+from tabletop_envs import agents, records, registry, session
 from tabletop_envs.agents import RandomAgent, arena, match, ratings
 from tabletop_envs.agents.arena import Plan, Tournament, play_match, tournament
+from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.agents.ratings import Outcome, make_table
+from tabletop_envs.envs.aec import TabletopEnv
 from tests.games import each_case, each_game, raw_env
 
 pytest.importorskip("openskill")
@@ -33,6 +36,9 @@ def first_legal(observation: Any, mask: Any, rng: Any) -> int:
 def drawn(observation: Any, mask: Any, rng: np.random.Generator) -> int:
     assert observation.dtype == np.float32
     return int(rng.choice(np.flatnonzero(mask)))
+
+
+drawn.fingerprint = "drawn"  # type: ignore[attr-defined]  (pytest changes its code)
 
 
 AGENTS: list[arena.AgentSpec] = ["random", ("drawn", drawn)]
@@ -88,7 +94,7 @@ def test_games_agree_with_the_rules_and_can_be_played_again_alone(
     games = read(path)  # checks them against the rules
     assert sorted(games) == list(range(table.games)) == list(range(table.planned))
     game = registry.get_game(name)
-    plan = Plan(game, game.parse_options(options), ("random", "drawn"), 4, 6)
+    plan = Tournament(name, AGENTS, 4, 6, options).plan
     known = arena.named_agents(AGENTS)
     for number, record in games.items():
         ((alone,),) = match.play_matches(game, plan.options, known, iter([plan.match(number)]))
@@ -200,13 +206,13 @@ def test_an_illegal_action_of_a_game_agent_is_found() -> None:
 @pytest.mark.parametrize(
     ("agents", "error", "message"),
     [
-        (["random"], ValueError, "two and more"),
+        (["random"], ValueError, r"agents=\['random'\] must be two agents or more"),
         (["random", "random"], ValueError, "'random' is given twice"),
         (["random", "grady"], ValueError, "no agent 'grady'"),
         (["random", drawn], TypeError, "no name"),
         (["random", ("x",)], TypeError, "not a pair"),
         (["random", ("x", 3)], TypeError, "callable"),
-        ("random", TypeError, "not a list"),
+        ("random", TypeError, "must be a list"),
     ],
 )
 def test_impossible_agents(agents: Any, error: type[Exception], message: str) -> None:
@@ -215,13 +221,13 @@ def test_impossible_agents(agents: Any, error: type[Exception], message: str) ->
 
 
 def test_impossible_numbers() -> None:
-    with pytest.raises(ValueError, match="games is 0"):
+    with pytest.raises(ValueError, match="games=0"):
         tournament("kirche", AGENTS, 0)
-    with pytest.raises(ValueError, match="workers is 0"):
+    with pytest.raises(ValueError, match="workers=0"):
         tournament("kirche", AGENTS, 1, workers=0)
     with pytest.raises(ValueError, match="seed=-1"):
         tournament("kirche", AGENTS, 1, seed=-1)
-    with pytest.raises(TypeError, match="no option 'houses'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'houses'"):
         tournament("kirche", AGENTS, 1, options={"houses": 1})
 
 
@@ -322,6 +328,111 @@ def test_a_file_of_something_else_is_refused_and_not_touched(tmp_path: Path) -> 
         play_small(path, 2)
 
 
+def other_drawn(observation: Any, mask: Any, rng: np.random.Generator) -> int:
+    return drawn(observation, mask, rng)
+
+
+def test_a_file_is_continued_only_by_the_agents_that_began_it(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    play_small(path, 2)
+    whole = path.read_bytes()
+    assert {tuple(game.fingerprints or ()) for game in read(path).values()} == {
+        (agents.fingerprint(RandomAgent()), "drawn"),
+        ("drawn", agents.fingerprint(RandomAgent())),
+    }
+    theirs = agents.fingerprint(other_drawn)
+    with pytest.raises(ValueError, match=f"agent 'drawn': .* is 'drawn', not '{theirs}'"):
+        play_small(path, 4, agents=["random", ("drawn", other_drawn)])
+    assert path.read_bytes() == whole
+    # A file of an earlier version, whose records have none.
+    documents = [json.loads(line) for line in whole.splitlines()]
+    lines = [json.dumps({**one, "fingerprints": [None, None]}) + "\n" for one in documents]
+    for line in lines[0], lines[0].replace('"fingerprints": [null, null], ', ""):
+        path.write_text(line, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"line 1: .*its fingerprint is None, not"):
+            play_small(path, 4)
+
+
+def test_other_rules_of_search_are_another_agent() -> None:
+    plain, other = MCTSAgent(50), MCTSAgent(50, priors="none")
+    assert (plain.name, other.name) == ("mcts:50", "mcts:50,priors=none")
+    assert Tournament("kirche", [plain, other], 1).plan.agents == (plain.name, other.name)
+
+
+# Another tournament that tries to write to the same file.
+SECOND = """
+import sys
+from tests.test_arena import play_small
+try:
+    play_small(sys.argv[1], 3)
+except BlockingIOError as error:
+    print(error)
+"""
+
+
+def test_no_two_tournaments_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    played = Tournament("kirche", AGENTS, 8, 5, SMALL, path)
+    steps = played.play()
+    next(steps)
+    for _ in range(2):
+        with pytest.raises(BlockingIOError, match=r"already.*games"):
+            play_small(path)
+        words = [sys.executable, "-c", SECOND, str(path)]
+        told = subprocess.run(words, capture_output=True, text=True, check=True, env=environment())
+        assert "already" in told.stdout
+        with pytest.raises(BlockingIOError):
+            session.save(path, play_match("kirche", AGENTS, 5, SMALL))
+        next(steps)
+    before = read(path)
+    assert before
+    steps.close()
+    assert play_small(path) == play_small(None)
+    assert before.items() <= read(path).items()
+    # The first one continues with what the second has left.
+    assert [progress.done for progress in played.play()] == [8]
+    session.save(path, before[0])
+
+
+def test_no_file_is_left_where_nothing_was_played(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    for played in (Tournament("kirche", AGENTS, 8, path=path) for _ in range(2)):
+        assert path.exists()
+        steps = played.play()
+        next(steps)
+        del played, steps
+        assert not path.exists()
+    with pytest.raises(IsADirectoryError):
+        play_small(tmp_path)
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="must be a regular file"):
+        Tournament("kirche", AGENTS, 8, 5, path=path)
+
+
+def test_agents_for_several_processes_must_be_picklable() -> None:
+    with pytest.raises(ValueError, match=r"agent 'mine' must be picklable.*workers=1"):
+        tournament("kirche", ["random", ("mine", lambda *_: 0)], 2, workers=2)
+
+
+def test_games_are_those_of_the_registry() -> None:
+    game = registry.get_game("kirche")
+    assert tournament(game, AGENTS, 2, 5, SMALL) == play_small(None, 2)
+    assert play_match(game, AGENTS, 5, SMALL) == play_match("kirche", AGENTS, 5, SMALL)
+    for play in (tournament, play_match):
+        with pytest.raises(ValueError, match=r"game 'connect_four' must be one of .*kirche"):
+            play(CONNECT_FOUR, AGENTS, 2)
+    env = TabletopEnv(CONNECT_FOUR)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="game 'connect_four' must be one of"):
+        records.record_of(env, 1, [], "ab")
+
+
+def environment() -> dict[str, str]:
+    """The variables of a process that can import these tests."""
+    folders = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+
+
 # A tournament in a process of its own, slow enough to be killed in the middle.
 SLOW = """
 import sys, time
@@ -330,6 +441,8 @@ from tests.test_arena import drawn, play_small
 def slow(observation, mask, rng):
     time.sleep(0.002)
     return drawn(observation, mask, rng)
+
+slow.fingerprint = "drawn"
 
 if __name__ == "__main__":
     play_small(sys.argv[1], 40, agents=["random", ("drawn", slow)], workers=int(sys.argv[2]))
@@ -345,11 +458,8 @@ def test_killing_it_again_and_again_changes_nothing(
     script.write_text(SLOW, encoding="utf-8")
     seen = [0]
     for kill in range(kills):
-        folders = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-        process = subprocess.Popen(
-            [sys.executable, str(script), str(path), str(workers)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
-        )
+        words = [sys.executable, str(script), str(path), str(workers)]
+        process = subprocess.Popen(words, env=environment())
         end = time.monotonic() + 60
         # At different numbers of bytes, so that it is not always between two games.
         while not path.exists() or path.stat().st_size < seen[-1] + 900 + 301 * kill:

@@ -137,7 +137,7 @@ def test_max_plies_ends_the_game() -> None:
     for column in (0, 1, 2):
         batch.step([column])
     assert batch.by_limit[0]
-    assert not batch.terminated[0]
+    assert batch.terminated[0]
     assert batch.rewards[0].tolist() == [0, 0]
 
 

@@ -153,7 +153,7 @@ def test_infos_have_the_same_numeric_keys_from_reset_on(name):
 
 
 @each_game
-@pytest.mark.parametrize("action", [-1, 10**6, 3.5, None, "0", np.float64(0), [0]])
+@pytest.mark.parametrize("action", [-1, 10**6, 3.5, None, "0", np.float64(0), [0], True, np.True_])
 @pytest.mark.parametrize("constructor", ["env", "raw_env"])
 def test_what_is_no_action_raises_and_changes_nothing(name, constructor, action):
     env = getattr(module(name), constructor)()

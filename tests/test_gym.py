@@ -332,7 +332,7 @@ def test_a_learner_whose_turn_never_comes_is_an_error(name):
     for seed in range(8):
         _, info = env.reset(seed=seed)
         assert (info["seat"], info["ply"]) == (0, 0)
-        assert env.step(legal_action(info, np.random.default_rng(0)))[3]
+        assert env.step(legal_action(info, np.random.default_rng(0)))[2]
 
 
 @pytest.mark.parametrize("opponents", ["random", random_callable], ids=["random", "callable"])

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from tabletop_envs import agents, cli, records, registry
 from tabletop_envs.agents import RandomAgent
 from tabletop_envs.cli.terminal import COMMAND_WORDS, find_move
+from tabletop_envs.kernels.meeples import REROLL
 from tabletop_envs.session import Session, load, save
 from tests.command_line import plain, run
 from tests.games import each_case, each_game, legal_actions, over, raw_env
@@ -76,22 +77,59 @@ def test_undo_goes_back_to_each_own_choice(name: str, options: dict[str, Any]) -
     rng = random.Random(1)
     for _ in range(12):
         go_on(session, rng, 0)
-        choices.append(session.record())
+        choices.append((session.record(), chance(session)))
         go_on(session, rng, 1)
     last = session.record()
-    first = choices[-1]
-    assert session.undo()
-    assert session.record() == first
-    # The same move gets the same answer.
-    session.play(last.actions[len(first.actions)])
-    go_on(session, rng, 0)
-    assert session.record() == last
-    for record in reversed(choices):
+    for number, (record, drawn) in enumerate(reversed(choices)):
+        if drawn != chance(session):
+            assert not session.can_undo and not session.undo()
+            return
         assert session.undo()
         assert session.record() == record
         assert session.env.snapshot()["ply"] == len(record.actions)
+        if number == 0:
+            # The same move gets the same answer.
+            session.play(last.actions[len(record.actions)])
+            go_on(session, rng, 0)
+            assert session.record() == last
+            assert session.undo()
     assert not session.undo()
-    assert session.record() == choices[0]
+    assert session.record() == choices[0][0]
+
+
+def chance(session: Session) -> int | None:
+    """Where the game's generator stands; None where there is none."""
+    return session.env.snapshot().get("rng")
+
+
+def test_chance_is_never_taken_back() -> None:
+    session, rng, drawn = Session("meeples", ["human", "human"], 3), random.Random(1), set()
+    undone = 0
+    for _ in range(400):
+        if session.over:
+            break
+        before = chance(session)
+        session.play(rng.choice(list(session.legal_moves().values())))
+        if chance(session) != before:
+            # Two draws from one generator would be the same: who has seen one knows the other.
+            assert before not in drawn
+            drawn.add(before)
+        undone += rng.random() < 0.5 and session.undo()
+    assert len(drawn) > 5
+    assert undone > 50
+
+
+def test_dice_rolled_again_stay_as_they_are() -> None:
+    session, rng = Session("meeples", ["human", "random"], 1), random.Random(1)
+    while REROLL not in session.legal_moves().values() or not session.human_to_move:
+        go_on(session, rng, 1)
+        assert not session.over
+    session.play(REROLL)
+    record, dice = session.record(), session.env.snapshot()["dice"]
+    assert not session.can_undo
+    assert not session.undo()
+    assert session.record() == record
+    assert session.env.snapshot()["dice"] == dice
 
 
 class Watched(RandomAgent):
@@ -158,7 +196,7 @@ def test_what_cannot_be_gone_on_with_is_refused(tmp_path: Path) -> None:
         session.hint("random")
     path = tmp_path / "two.jsonl"
     records.append(path, session.record(), session.record())
-    with pytest.raises(ValueError, match=r"two\.jsonl has 2 games, not one"):
+    with pytest.raises(ValueError, match=r"two\.jsonl must have one game: it has several"):
         load(path)
     with pytest.raises(ValueError, match="agents has 3 entries"):
         Session("kirche", ["human", "random", "random"])
@@ -320,7 +358,7 @@ def test_a_game_is_gone_on_with_from_within_another() -> None:
 def test_after_the_end_a_move_can_be_taken_back() -> None:
     words = ("play", "kirche", "--opponent", "random", "--option", "max_plies=6", "--seed", "1")
     result = run(*words, lines="1\n1\n1\nundo\n2\n\n1\n")
-    assert result.stdout.count("The game is over (cut off by max_plies): a draw.") == 2
+    assert result.stdout.count("The game is over (ended by max_plies): a draw.") == 2
     assert not list(Path().iterdir())  # finished, and no file was asked for
 
 
@@ -364,7 +402,8 @@ def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
         ([], ["GAME", "--resume"]),
         (["chess"], ["'chess'"]),
         (["kirche", "--opponent", "guru"], ["--opponent", "no agent 'guru'"]),
-        (["kirche", "--opponent", "mtcs:N"], ["did you mean 'mcts:N'?"]),
+        (["kirche", "--opponent", "mtcs:N"], ["did you mean 'mcts:400'?"]),
+        (["kirche", "--opponent", "mcts"], ["did you mean 'mcts:400'?"]),
         (["kirche", "--opponent", "random", "random"], ["2 opponents for 1 other seats"]),
         (["kirche", "--seat", "2", "--opponent", "random"], ["--seat", "0 to 1"]),
         (["kirche", "--option", "num_houses=9"], ["num_houses=9", "from 1 to 7"]),

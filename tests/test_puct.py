@@ -17,6 +17,7 @@ from tabletop_envs import make_batch, registry
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.search import PUCT, BatchResult
 from tabletop_envs.search.noise import gamma
+from tabletop_envs.search.puct import expand_lanes
 from tests.games import each_case, each_game
 
 POSITIONS = json.loads((Path(__file__).parent / "positions" / "kirche.json").read_text("utf-8"))
@@ -308,9 +309,9 @@ def test_temperature() -> None:
 
 def test_leaves_without_room_stay_leaves() -> None:
     batch = batch_of("kirche", 40)
-    result = PUCT("kirche", LANES, 50, seed=1, max_edges=300).run(batch, Network())
+    result = PUCT("kirche", LANES, 200, seed=1, max_edges=1323).run(batch, Network())
     assert result.full.all()
-    assert result.visits.sum(axis=1).tolist() == [50] * LANES
+    assert result.visits.sum(axis=1).tolist() == [200] * LANES
 
 
 @pytest.mark.parametrize(
@@ -367,6 +368,31 @@ def test_impossible_answers_are_named(policy: Any, values: Any, words: str) -> N
         search.run(batch, lambda observations, masks: (policy, values))
     # The next run is not disturbed by it.
     assert search.run(batch).visits.sum() == 6
+
+
+@pytest.mark.parametrize("answer", [np.zeros((2, 1323)), None, (np.zeros((2, 1323)),), "ab"])
+def test_an_answer_that_is_no_pair_is_refused(answer: Any) -> None:
+    with pytest.raises(TypeError, match=r"must return a pair \(policy, values\), not"):
+        PUCT("kirche", 2, 3).run(make_batch("kirche", 2), lambda observations, masks: answer)
+
+
+def test_answers_of_any_memory_layout_compile_nothing() -> None:
+    search, batch = PUCT("kirche", 2, 3, seed=1), make_batch("kirche", 2, seed=1)
+
+    def read_only(observations: Any, masks: Any) -> Any:
+        answers = np.zeros((2, 1323), np.float32), np.zeros(2, np.float32)
+        for array in answers:
+            array.flags.writeable = False
+        return answers
+
+    def strided(observations: Any, masks: Any) -> Any:
+        return np.zeros((2, 2646), np.float32)[:, ::2], np.zeros((2, 2)).T[:1].T
+
+    search.run(batch, lambda observations, masks: (np.zeros(masks.shape), np.zeros(2)))
+    known = len(expand_lanes.signatures)
+    for network in (read_only, strided):
+        search.run(batch, network)
+    assert len(expand_lanes.signatures) == known
 
 
 def test_negative_priors_are_refused() -> None:

@@ -147,7 +147,7 @@ def test_a_finished_game_says_who_won(name: str) -> None:
     assert game["winners"] == ([] if len(best) == len(rewards) else best)
     for player in game["winners"]:
         assert game["players"][player]["name"] in game["result"]
-    assert game["result"].endswith("cut off by max_plies")
+    assert game["result"].endswith("ended by max_plies")
     scores = " : ".join(map(str, record.result["scores"]))
     assert f"scores {scores}," in game["result"]
 
@@ -281,7 +281,7 @@ def test_a_page_begins_with_its_theme(theme: str) -> None:
 
 
 def test_an_unknown_theme_is_named() -> None:
-    with pytest.raises(ValueError, match=r"theme='blue' is impossible: allowed is 'auto', 'light'"):
+    with pytest.raises(ValueError, match=r"theme='blue' must be 'auto', 'light' or 'dark'"):
         replay.page(some("kirche", 1), theme="blue")
 
 

@@ -91,7 +91,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
         (("nowhere.jsonl",), "nowhere.jsonl cannot be read"),
         (("empty.jsonl",), "has no games"),
         (("games.jsonl", "-o", "nowhere/page.html"), "there is no folder nowhere"),
-        (("games.jsonl", "-o", "."), ". is no file that could be replaced"),
+        (("games.jsonl", "-o", "."), ". must be a file, not a directory"),
         (("games.jsonl", "-o", "games.jsonl"), "games.jsonl has the games"),
         (("games.jsonl", "--theme", "blue"), "'blue' is impossible: allowed is auto, light, dark"),
     ],

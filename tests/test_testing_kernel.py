@@ -322,7 +322,12 @@ COMPILED = {
         "    state.stones[player] = max(stones, action)\n",
         r"step: it calculates with whole numbers[\s\S]*fptoui",
     ),
-    "types": (LEGAL, f"{LEGAL}\n    state.no_such_field = 1", "legal_actions: it is registered"),
+    "fields": (
+        LEGAL,
+        f"{LEGAL}\n    state.plyy = 1",
+        r"legal_actions: it is registered[\s\S]*\.py, line \d+: the state has no field 'plyy' \(did you mean 'ply'",
+    ),
+    "types": (LEGAL, f"{LEGAL}\n    state.ply.x = 1", "legal_actions: it is registered"),
     "words": (LEGAL, f"{LEGAL}\n    words[1] = ZERO", "legal_actions: it writes to nothing but"),
     "state": (
         STEP_END,

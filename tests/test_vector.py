@@ -33,7 +33,8 @@ def make_vector(name: str, num_envs: int, **arguments: Any) -> TabletopVectorEnv
 
 def make_sync(name: str, num_envs: int, mode: AutoresetMode, **arguments: Any) -> SyncVectorEnv:
     """Gymnasium's own vector environment of single environments."""
-    singles = [lambda: make(name, **arguments)] * num_envs
+    arguments["disable_env_checker"] = True
+    singles = [lambda: gymnasium.make(registry.gym_id(name), **arguments)] * num_envs
     return SyncVectorEnv(singles, autoreset_mode=mode)
 
 
@@ -79,7 +80,20 @@ def some_actions(info: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
 @each_mode
 @each_case
 def test_it_plays_what_sync_vector_env_plays(name, options, mode, opponents):
-    options = {"opponents": opponents, **options}
+    play_both(name, mode, opponents=opponents, **options)
+
+
+@each_mode
+@each_game
+def test_a_limit_from_outside_truncates_as_it_does_in_sync_vector_env(name, mode):
+    both = play_both(name, mode, max_episode_steps=3)
+    # An illegal action ends a game, at times in the very step of the limit.
+    assert both["truncated"] > 10 and both["terminated"] > both["at once"] > 0
+    assert play_both(name, mode, max_episode_steps=-1)["truncated"] == 0
+
+
+def play_both(name: str, mode: AutoresetMode, **options: Any) -> dict[str, int]:
+    """Play the same in ours and Gymnasium's vector environment, which must be alike; how often episodes ended."""
     ours = make_vector(name, 3, autoreset_mode=mode, **options)
     theirs = make_sync(name, 3, mode, **options)
     assert ours.metadata["autoreset_mode"] is mode
@@ -93,14 +107,17 @@ def test_it_plays_what_sync_vector_env_plays(name, options, mode, opponents):
     rng = np.random.default_rng(1)
     start = ours.reset(seed=11)
     assert_same(start, theirs.reset(seed=11))
-    info, ends = start[1], 0
+    info = start[1]
+    ends = {"terminated": 0, "truncated": 0, "at once": 0}
     for _ in range(60):
         actions = some_actions(info, rng)
         step = ours.step(actions)
         assert_same(step, theirs.step(actions))
         *_, terminated, truncated, info = step
         over = terminated | truncated
-        ends += over.sum()
+        ends["terminated"] += terminated.sum()
+        ends["truncated"] += truncated.sum()
+        ends["at once"] += (terminated & truncated).sum()
         assert np.array_equal(info["action_mask"], ours.action_masks())
         if mode == AutoresetMode.DISABLED and over.any():
             observation, info = ours.reset(options={"reset_mask": over})
@@ -111,8 +128,9 @@ def test_it_plays_what_sync_vector_env_plays(name, options, mode, opponents):
                 assert np.array_equal(info[key][over], their_info[key][over])
                 assert info[f"_{key}"].all()
             assert np.array_equal(info["action_mask"], ours.action_masks())
-    assert ends > 1
+    assert ends["terminated"] > 1
     assert_same(ours.reset(), theirs.reset())
+    return ends
 
 
 @each_mode
@@ -231,6 +249,8 @@ def test_arrays_are_fresh_unless_told_otherwise(name):
         ({"num_envs": 2.0}, TypeError, "num_envs=2.0"),
         ({"autoreset_mode": "Later"}, ValueError, "autoreset_mode='Later'.*'SameStep'"),
         ({"copy": 1}, TypeError, "copy=1"),
+        ({"max_episode_steps": 0}, ValueError, "max_episode_steps=0"),
+        ({"max_episode_steps": 3.0}, TypeError, "max_episode_steps=3.0"),
         ({"opponents": "nobody"}, ValueError, "nobody"),
         ({"seat": 2}, ValueError, "seat=2"),
         ({"slides": True}, TypeError, "slides"),
@@ -245,8 +265,8 @@ def test_impossible_arguments_are_named(arguments, error, words):
 @pytest.mark.parametrize(
     ("actions", "error", "words"),
     [
-        ([0.0, 1.0], TypeError, "whole numbers"),
-        ([None, 1], TypeError, "whole numbers"),
+        ([0.0, 1.0], TypeError, "must be integers"),
+        ([None, 1], TypeError, "must be integers"),
         ([0], ValueError, r"shape \(1,\), not \(2,\)"),
         ([[0], [0]], ValueError, r"shape \(2, 1\)"),
         ([0, 1323], ValueError, "lane 1: action 1323 is outside"),

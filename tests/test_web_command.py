@@ -10,16 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.request
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import tabletop_envs.web
 from tabletop_envs import records
 from tabletop_envs.session import Session
 from tabletop_envs.web import WebGame, serve
@@ -123,27 +119,6 @@ def test_a_saved_game_goes_on_in_the_browser(tmp_path: Path) -> None:
 )
 def test_wrong_words_of_the_command_line(words: list[str], message: str) -> None:
     assert message in plain(run("play", "kirche", *words, exit_code=2).output)
-
-
-def test_the_browser_is_opened_at_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    arrived = threading.Event()
-
-    def open_page(address: str) -> None:
-        opened.append(address)
-        arrived.set()
-
-    def serve_at_once(game: WebGame, *, port: int, ready: Any, ended: Any) -> None:
-        ready(f"http://127.0.0.1:{port}/secret/")
-        assert game.think_seconds == 5.0
-        ended()
-
-    monkeypatch.setattr(webbrowser, "open", open_page)
-    monkeypatch.setattr(tabletop_envs.web, "serve", serve_at_once)
-    result = run("play", "kirche", "--web", "--port", "4000")
-    assert arrived.wait(10)
-    assert opened == ["http://127.0.0.1:4000/secret/"]
-    assert result.output == "the game is at http://127.0.0.1:4000/secret/ until Ctrl-C\n"
 
 
 def test_only_the_loopback_address_is_bound(tmp_path: Path) -> None:

@@ -101,18 +101,28 @@ def test_a_finished_game_takes_only_undo_and_a_new_one(name: str) -> None:
     assert web.state()["yours"]
 
 
+def chance(web: WebGame) -> int | None:
+    """Where the game's generator stands; None where there is none."""
+    return web.session.env.snapshot().get("rng")
+
+
 @each_game
 def test_undo_goes_back_to_each_own_choice(name: str) -> None:
     web = new_game(name)
     records_before = []
     for turn in range(6):
         state = go_on(web)
-        records_before.append((web.session.record(), state["log"]))
+        records_before.append((web.session.record(), state["log"], chance(web)))
         web.play(state["version"], state["legal"][turn % len(state["legal"])]["action"])
     go_on(web)
-    for record, log in reversed(records_before):
+    for record, log, drawn in reversed(records_before):
         state = web.state()
-        assert state["can_undo"]
+        assert state["can_undo"] == (drawn == chance(web))
+        if not state["can_undo"]:
+            with pytest.raises(RefusedError, match="chance, such as a roll of dice, is never"):
+                web.undo(state["version"])
+            assert web.state() == state
+            return
         web.undo(state["version"])
         state = web.state()
         assert web.session.record() == record
@@ -221,7 +231,7 @@ def test_impossible_new_games_are_refused() -> None:
         ("kirche", ["human"], {}, "1 agents for 2 players"),
         ("kirche", ["human", "deep blue"], {}, "no agent 'deep blue'"),
         ("kirche", ["human", "random"], {"num_houses": 8}, "num_houses=8"),
-        ("kirche", ["human", "random"], {"towers": 1}, "no option 'towers'"),
+        ("kirche", ["human", "random"], {"towers": 1}, "unexpected keyword argument 'towers'"),
         ("kirche", ["human", "random"], {"num_houses": "3"}, "num_houses='3'"),
     ):
         with pytest.raises(RefusedError, match=message):

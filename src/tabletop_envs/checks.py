@@ -57,14 +57,20 @@ def _plain(value: Any) -> Any:
 
 def _index(value: Any) -> int | None:
     """The integer that a value stands for (`__index__`); None for bools, of other libraries too, and everything else."""
-    if isinstance(value, int | np.integer):
-        return None if isinstance(value, bool) else int(value)
-    if str(getattr(value, "dtype", "")).endswith("bool"):
+    if type(value) is int:
+        return value
+    if isinstance(value, bool):
+        return None
+    if not isinstance(value, int | np.integer) and _dtype(value).endswith("bool"):
         return None
     try:
-        return operator.index(value)
-    except TypeError:
+        return int(operator.index(value))
+    except TypeError:  # of NumPy's timedelta64, too, which it calls an integer
         return None
+
+
+def _dtype(value: Any) -> str:
+    return str(getattr(value, "dtype", ""))
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
@@ -119,7 +125,7 @@ def number(
         allowed += f" of at least {low:g}"
     plain = _plain(value)
     kinds = int | float | np.integer | np.floating
-    if isinstance(plain, bool) or not isinstance(plain, kinds):
+    if isinstance(plain, bool | np.timedelta64) or not isinstance(plain, kinds):
         raise TypeError(_must(name, value, allowed))
     try:
         result = float(plain)
@@ -181,7 +187,7 @@ def integers(name: str, value: Any, shape: tuple[int, ...]) -> npt.NDArray[np.in
         raise ValueError(f"{name} must be {allowed}, not of the shape {array.shape}")
     if not isinstance(value, np.ndarray) and isinstance(value, Sequence):
         for place, one in enumerate(value):
-            if isinstance(one, bool | np.bool_):
+            if _index(one) is None:
                 raise TypeError(_must(f"{name}[{place}]", one, "an integer"))
     if array.dtype == np.uint64 and array.size and int(array.max()) > INT64_MAX:
         raise ValueError(_must(name, array.max(), f"integers up to {INT64_MAX}"))

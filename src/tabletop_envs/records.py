@@ -15,16 +15,17 @@ A line has the fields of `GameRecord`; what is None or empty is left out.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-import math
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks, foreign, registry
 from tabletop_envs.checks import (
     require,
     require_bool,
@@ -66,6 +67,8 @@ class GameRecord:
             `by_limit`; in a game lost by an illegal action also `illegal`, that action.
         values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
         notes: Whatever the writer wants to keep beside: any JSON object.
+        fingerprints: For each player what tells its agent from others of the same name
+            (`agents.fingerprint`); None for one without.
         format: The version of this format.
 
     Raises:
@@ -81,6 +84,7 @@ class GameRecord:
     result: dict[str, Any] | None = None
     values: list[list[float | None]] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    fingerprints: list[str | None] | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -111,10 +115,13 @@ class GameRecord:
             keys = set(require_mapping(self.result, "result"))
             require(
                 keys in (_RESULT_KEYS, _RESULT_KEYS | {"illegal"}),
-                f"result has the keys {sorted(keys)}, not scores, rewards, by_limit",
+                f"result has the keys {sorted(map(str, keys))}, not scores, rewards, by_limit",
             )
-            require_list(self.result["scores"], "result['scores']", players)
-            require_list(self.result["rewards"], "result['rewards']", players)
+            for key in ("scores", "rewards"):
+                for value in require_list(self.result[key], f"result[{key!r}]", players):
+                    require(
+                        _is_finite(value), f"result[{key!r}] has {value!r}, not a finite number"
+                    )
             require_bool(self.result["by_limit"], "result['by_limit']")
             if "illegal" in self.result:
                 require_int(self.result["illegal"], "result['illegal']", 0, largest)
@@ -122,13 +129,20 @@ class GameRecord:
             for index, row in enumerate(require_list(self.values, "values", len(self.actions))):
                 for value in require_list(row, f"values[{index}]", players):
                     require(
-                        value is None or (type(value) in (int, float) and math.isfinite(value)),
+                        value is None or _is_finite(value),
                         f"values[{index}] has {value!r}, neither a finite number nor None",
                     )
         require_mapping(self.notes, "notes")
+        if self.fingerprints is not None:
+            for text in require_list(self.fingerprints, "fingerprints", players):
+                require(
+                    text is None or (isinstance(text, str) and text != ""),
+                    f"fingerprints has {text!r}, neither a text nor None",
+                )
 
     def to_json(self) -> str:
-        """The record as one line of JSON, without the line's end; TypeError or ValueError for `notes` that JSON cannot hold."""
+        """The record as one line of JSON, without the line's end; ValueError for `notes` that no reader would take."""
+        foreign.require_plain(self.notes, "notes")
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         head = {"format": fields.pop("format")}
         kept = {
@@ -136,7 +150,11 @@ class GameRecord:
             for name, value in fields.items()
             if value is not None and not (name == "notes" and not value)
         }
-        return json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+        line = json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+        require(
+            len(line) < foreign.MAX_LINE, f"a record must have less than {foreign.MAX_LINE} bytes"
+        )
+        return line
 
     @classmethod
     def from_json(cls, text: str | bytes) -> GameRecord:
@@ -145,10 +163,7 @@ class GameRecord:
         ValueError for bad JSON, for an unknown or missing key, another format, an unknown game or option, and for values
         that cannot be.
         """
-        try:
-            document = json.loads(text, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"this is no JSON: {error}") from None
+        document = foreign.read_json(text)
         require(isinstance(document, dict), "a record is a JSON object")
         require("format" in document, "the record lacks 'format'")
         require(document["format"] == FORMAT, f"format is {document['format']!r}, not {FORMAT}")
@@ -163,8 +178,9 @@ class GameRecord:
             raise ValueError(str(error)) from None
 
 
-def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+def _is_finite(value: Any) -> bool:
+    # Not every int can be made a float.
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 # Writing
@@ -179,6 +195,7 @@ def record_of(
     start: Snapshot | None = None,
     values: Sequence[Sequence[float | None]] | None = None,
     notes: Mapping[str, Any] | None = None,
+    fingerprints: Sequence[str | None] | None = None,
 ) -> GameRecord:
     """The record of the game that an environment holds, finished or not.
 
@@ -190,9 +207,11 @@ def record_of(
         start: The snapshot that it was restored from.
         values: As in `GameRecord`.
         notes: As in `GameRecord`.
+        fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For what cannot be, and where `env` has seen another number of actions.
+        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where
+            `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
@@ -220,6 +239,7 @@ def record_of(
         result=result,
         values=None if values is None else [list(row) for row in values],
         notes=dict(notes or {}),
+        fingerprints=None if fingerprints is None else list(fingerprints),
     )
 
 
@@ -227,9 +247,11 @@ def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
     """Write records at the end of a file, which is made if it is not there, and wait until the disk has them.
 
     All lines are one write, so that writers do not mix theirs, and a process killed in the middle leaves at worst a
-    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it.
+    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it. OSError for what
+    cannot be written, and for a device or pipe.
     """
     lines = "".join(record.to_json() + "\n" for record in records).encode()
+    foreign.require_regular_file(path)
     with open(path, "ab", buffering=0) as file:
         size = file.tell()
         if size and _last_byte(path) != b"\n":
@@ -247,6 +269,7 @@ def _last_byte(path: str | os.PathLike[str]) -> bytes:
 
 def drop_half_line(path: str | os.PathLike[str]) -> int:
     """Remove what follows the last line's end of a file: what a killed process left. Returns how many bytes went."""
+    foreign.require_regular_file(path)
     with open(path, "rb+") as file:
         size = file.seek(0, os.SEEK_END)
         end = size
@@ -371,18 +394,26 @@ def read_records(
 
     Raises:
         ValueError: At the first bad line, naming file, line and fault.
-        OSError: If the file cannot be read.
+        OSError: If the file cannot be read, or is a device or pipe.
     """
     rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
+    foreign.require_regular_file(path)
     with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if half_line and not line.endswith(b"\n"):
-                return
+        lines = foreign.read_lines(file)
+        for number in itertools.count(1):
+            half = ""
             try:
+                line = next(lines, None)
+                if line is None:
+                    return
+                if not line.endswith(b"\n"):
+                    half = " (the file ends within this line)"
+                    if half_line:
+                        return
                 record = GameRecord.from_json(line)
                 if rules:
                     check(record)
             except ValueError as error:
-                half = "" if line.endswith(b"\n") else " (the file ends within this line)"
-                raise ValueError(f"{os.fspath(path)}, line {number}: {error}{half}") from None
+                fault = foreign.shorten(str(error))
+                raise ValueError(f"{os.fspath(path)}, line {number}: {fault}{half}") from None
             yield record

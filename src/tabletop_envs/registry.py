@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from tabletop_envs.checks import shown
+
 if TYPE_CHECKING:
     from tabletop_envs.envs.game import Game
 
@@ -36,7 +38,9 @@ def game_names() -> list[str]:
 
 
 def batch_id(name: str) -> str:
-    """The id of a game in `make_batch`, such as `kirche-v0`."""
+    """The id of a game in `make_batch`, such as `kirche-v0`; ValueError for a game that is not in the list."""
+    if name not in GAMES:
+        raise ValueError(f"game {name!r} must be one of the registry's: {', '.join(GAMES)}")
     return f"{name}-v{GAMES[name]}"
 
 
@@ -58,13 +62,15 @@ def gym_id(name: str) -> str:
 def find_name(identifier: str) -> str:
     """The name of the game that an id or a bare name means: `kirche-v0`, `tabletop_envs/kirche-v0`, `kirche`.
 
-    ValueError, naming the games, for anything else.
+    TypeError or ValueError, naming the games, for anything else.
     """
+    known = ", ".join(batch_id(name) for name in GAMES)
+    if not isinstance(identifier, str):
+        raise TypeError(f"game={shown(identifier)} must be a game's name or id: {known}")
     for name in GAMES:
         if identifier in (name, batch_id(name), aec_id(name), gym_id(name)):
             return name
-    known = ", ".join(batch_id(name) for name in GAMES)
-    raise ValueError(f"there is no game {identifier!r}: the games are {known}")
+    raise ValueError(f"there is no game {shown(identifier)}: the games are {known}")
 
 
 def get_game(identifier: str) -> Game:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -10,14 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import checks, records, registry
-from tabletop_envs.agents import GameAgent, make_agent
+from tabletop_envs import checks, foreign, locks, records, registry
+from tabletop_envs.agents import GameAgent, fingerprint, make_agent
 from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.game import find_game
 from tabletop_envs.records import GameRecord
 
 __all__ = ["HUMAN", "Session", "load", "save"]
 
 HUMAN = "human"
+NOTHING_TO_UNDO = "there is nothing to undo: chance, such as a roll of dice, is never taken back"
 
 
 class _Step(NamedTuple):
@@ -30,6 +33,10 @@ class _Step(NamedTuple):
 
 class Session:
     """A running game.
+
+    Undo stops at chance: what dice were rolled for, or cards dealt, is played. Otherwise undo, look, undo would tell what the
+    dice will show. What another player has shown by playing stays known after an undo, as it would at a table. A record
+    holds the seed, and so all chance to come: who saves a game and reads or resumes the file can know it.
 
     Args:
         game: The game's id or name.
@@ -51,7 +58,7 @@ class Session:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        described = registry.get_game(game)
+        described = find_game(game)
         parsed = described.parse_options({} if options is None else options)
         record = GameRecord(
             registry.batch_id(described.name),
@@ -158,18 +165,35 @@ class Session:
         return np.random.default_rng([seed or 0, len(self._steps), player + 1])
 
     def undo(self) -> bool:
-        """Go back to the last choice of a person; False, with nothing changed, where there is none."""
-        for index in reversed(range(len(self._steps))):
-            if self._steps[index].decided:
-                del self._steps[index:]
-                return True
-        return False
+        """Go back to the last choice of a person; False, with nothing changed, where `can_undo` is False."""
+        if not self.can_undo:
+            return False
+        del self._steps[self._last_choice() :]
+        return True
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a person has chosen something, and chance has decided nothing since."""
+        choice = self._last_choice()
+        if choice < 0:
+            return False
+        before = self._steps[choice - 1].env if choice else self._first
+        # The generator moves whenever chance is drawn from it.
+        return bool(before.snapshot().get("rng") == self.env.snapshot().get("rng"))
+
+    def _last_choice(self) -> int:
+        """The place of the last step that a person decided; −1 where there is none."""
+        places = (place for place, step in enumerate(self._steps) if step.decided)
+        return max(places, default=-1)
 
     # Records
 
     def record(self) -> GameRecord:
         """The game so far."""
-        return records.record_of(self.env, self._seed, self.actions, self.agents, start=self._start)
+        known = [None if agent is None else fingerprint(agent) for agent in self._choosers]
+        return records.record_of(
+            self.env, self._seed, self.actions, self.agents, start=self._start, fingerprints=known
+        )
 
 
 def _require_game_agent(name: str) -> GameAgent:
@@ -178,17 +202,24 @@ def _require_game_agent(name: str) -> GameAgent:
     return agent
 
 
-def save(path: str | os.PathLike[str], record: GameRecord) -> None:
-    """Write a record as the only one of a file; an older file is replaced as a whole or not at all."""
+def save(path: str | os.PathLike[str], *games: GameRecord) -> None:
+    """Write records as the only ones of a file; an older file is replaced as a whole or not at all.
+
+    OSError for what cannot be written, and for a device or pipe; BlockingIOError where a tournament is being written to it.
+    """
+    locks.refuse_if_locked(path)
+    foreign.require_regular_file(path)
     beside = Path(f"{os.fspath(path)}.part")
     beside.unlink(missing_ok=True)
-    records.append(beside, record)
+    records.append(beside, *games)
     beside.replace(path)
 
 
 def load(path: str | os.PathLike[str]) -> GameRecord:
     """The only record of a file, checked against the rules; ValueError where there is none, several or a bad one."""
-    found = list(records.read_records(path))
+    found = list(itertools.islice(records.read_records(path), 2))
     if len(found) != 1:
-        raise ValueError(f"{os.fspath(path)} has {len(found)} games, not one")
+        raise ValueError(
+            f"{os.fspath(path)} must have one game: it has {'several' if found else 'none'}"
+        )
     return found[0]

@@ -51,7 +51,7 @@ def test_a_whole_game_of_kirche_by_clicks(browser: Any, tmp_path: Path) -> None:
             player.play(rng.choice([e["action"] for e in game.state()["legal"]]))
         assert_shown(player)
         assert game.session.over
-        assert "cut off by max_plies" in player.text("#status") or "won" in player.text("#status")
+        assert "ended by max_plies" in player.text("#status") or "won" in player.text("#status")
         (record,) = records.read_records(path)
         assert record == game.session.record()
 

@@ -65,6 +65,37 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
     return done.stdout
 
 
+# What a game of the library without a heuristic and a drawing is asked for.
+WITHOUT_THE_OPTIONAL = """
+import numpy as np
+from tabletop_envs import agents, connect_four_v0
+from tabletop_envs.agents import heuristics
+from tabletop_envs.render import replay
+from tabletop_envs.session import HUMAN, Session
+from tabletop_envs.web.game import WebGame
+
+connect_four_v0.split_observation(np.zeros(84))
+env = connect_four_v0.env(render_mode="rgb_array")
+env.reset(seed=1)
+print(env._repr_svg_().count(". . . . . . .".replace(" ", "\\xa0")), "empty rows")
+try:
+    env.render()
+except ValueError as error:
+    print(error)
+session = Session("connect_four", [HUMAN, "greedy"], 1, {})
+page = WebGame(session)
+page.play(0, 3)
+page.advance(1)
+print(page.hint(2)[0] in range(7), len(page.state()["legal"]), "buttons")
+print("svg" in replay.page(session.record()), heuristics.value(env))
+"""
+WHAT_IT_SAYS = """\
+6 empty rows
+render_mode must be 'ansi' or None: connect_four has no drawing for 'rgb_array', only its text
+True 7 buttons
+"""
+
+
 def test_the_page_works_from_top_to_bottom(tmp_path):
     folder, clone = tmp_path / "afternoon", tmp_path / "clone"
     folder.mkdir()
@@ -89,6 +120,12 @@ def test_the_page_works_from_top_to_bottom(tmp_path):
         else:
             assert block.code.strip() in output, f"{block.place}: the output is\n{output}"
     assert begun == written.keys()
+    # What the page calls optional is.
+    (clone / "src" / "tabletop_envs" / "agents" / "heuristics" / "connect_four.py").unlink()
+    (clone / "optional.py").write_text(WITHOUT_THE_OPTIONAL, encoding="utf-8")
+    output = run("python optional.py", clone, [clone / "src"])
+    assert output.startswith(WHAT_IT_SAYS), output
+    assert output.endswith(" [0.0, 0.0]\n"), output
 
 
 def without_docstring(tree: ast.Module) -> list[str]:

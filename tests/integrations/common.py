@@ -24,6 +24,13 @@ WORD_BITS = {
 }
 # Options with which random play seldom ends in a draw, where the defaults make it do so.
 DECISIVE: dict[str, dict[str, Any]] = {"kirche": {"num_houses": 1}}
+# All games, 2 to 4 players: most of them end by `max_plies`, which a learner must take for any other end.
+ENDING: list[tuple[str, dict[str, Any]]] = [
+    ("kirche", {"num_houses": 1}),
+    ("tuerme", {"max_plies": 40}),
+    ("tuerme", {"max_plies": 40, "num_players": 4}),
+    ("meeples", {"max_plies": 60, "num_players": 3}),
+]
 
 
 class Guard:

@@ -25,7 +25,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from tabletop_envs import make_batch, records  # noqa: E402
 from tests.games import each_game  # noqa: E402
-from tests.integrations.examples import rows  # noqa: E402
+from tests.integrations.examples import refused, rows  # noqa: E402
 from tests.scripts import EXAMPLES, load_script  # noqa: E402
 
 SCRIPT = EXAMPLES / "ray_selfplay.py"
@@ -166,6 +166,13 @@ def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
                 total += share * np.log(share / (weights[move] / weights.sum()))
     assert divergence == pytest.approx(total / len(logits), rel=1e-4)
     assert error == pytest.approx(((values - samples["result"]) ** 2).mean(), rel=1e-4)
+    tensors = {part: torch.from_numpy(array) for part, array in samples.items()}
+    learner.check(tensors)
+    # In tuerme not all numbers that the packed bits can hold are in the observation space.
+    with pytest.raises(ValueError, match="observation"):
+        learner.check({**tensors, "observation": torch.full_like(tensors["observation"], 255)})
+    with pytest.raises(ValueError, match="as many rows"):
+        learner.check({**tensors, "mask": tensors["mask"][1:]})
     first = learner.learn(0, samples)
     for number in range(1, 12):
         last = learner.learn(number, samples)
@@ -338,7 +345,14 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
     cluster: Cluster,
     tmp_path: Path,
 ) -> None:
-    interrupted = run_of(example, tmp_path)
+    def take_nothing(crew: Any, seconds: float) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(example.Crew, "take", take_nothing)
+        with pytest.raises(SystemExit, match="saved as after 0 rounds: --resume continues"):
+            run_of(example, tmp_path).run()
+    interrupted = run_of(example, tmp_path, "--resume")
     save = interrupted.save
 
     def save_until_stopped() -> None:
@@ -347,11 +361,12 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
         save()
 
     monkeypatch.setattr(interrupted, "save", save_until_stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(SystemExit, match="is as it was saved last"):
         interrupted.run()
     assert len(rows(tmp_path / "progress.csv")) == 3
     torch.manual_seed(12345)
-    resumed = run_of(example, tmp_path, "--workers", "1", "--resume")
+    words = ["kirche", "--workers", "1", "--folder", str(tmp_path), "--resume"]
+    resumed = example.Run(example.read_arguments(words))
     resumed.run()
     assert_same_runs(undisturbed, tmp_path)
     assert len(resumed.learner.replay) == 3
@@ -398,17 +413,15 @@ def test_workers_that_cannot_start_end_the_run(
     assert capsys.readouterr().out.count("a worker could not be started") == 2
 
 
-def test_a_run_is_gone_on_with_only_as_it_was(
-    example: ModuleType, undisturbed: Path, tmp_path: Path
+def test_a_run_continues_only_as_it_was(
+    example: ModuleType, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="--resume"):
-        run_of(example, undisturbed).run()
-    with pytest.raises(SystemExit, match="no checkpoint"):
-        run_of(example, tmp_path, "--resume").run()
+    assert "holds a run: --resume it" in refused(example, capsys, undisturbed, "kirche")
+    assert "no checkpoint" in refused(example, capsys, tmp_path, "kirche", "--resume")
     shutil.copytree(undisturbed, tmp_path, dirs_exist_ok=True)
-    with pytest.raises(ValueError, match="run with units=3, not 4"):
-        run_of(example, tmp_path, "--resume", "--units", "4").run()
+    said = refused(example, capsys, tmp_path, "kirche", "--resume", "--units", "4")
+    assert "checkpoint.pt is of a run with units=3, not 4" in said
     (tmp_path / "games.jsonl").write_text("")
-    with pytest.raises(ValueError, match=r"games\.jsonl is shorter"):
-        run_of(example, tmp_path, "--resume").run()
+    said = refused(example, capsys, tmp_path, "kirche", "--resume")
+    assert "the size of games.jsonl, in bytes, must be from 0 to 0" in said
     assert (tmp_path / "progress.csv").read_text() == (undisturbed / "progress.csv").read_text()

@@ -66,7 +66,10 @@ def test_plays_the_games_of_the_aec_environment(name, options):
                 np.testing.assert_array_equal(position.observation[lane], observation)
             np.testing.assert_array_equal(position.action_mask[lane], mask)
             assert bool(position.terminated[lane]) is env.terminations["player_0"]
-            assert bool(position.truncated[lane]) is env.truncations["player_0"]
+            assert not env.truncations["player_0"]
+            assert bool(position.by_limit[lane]) is (
+                over(env) and env.snapshot()["outcome"]["by_limit"]
+            )
             actions.append(rng.choice(np.flatnonzero(np.asarray(position.action_mask[lane]))))
         before = [over(env) for env in envs]
         if not all(before):
@@ -89,7 +92,7 @@ def test_plays_the_games_of_the_aec_environment(name, options):
 def test_what_is_over_stays_as_it_is(name):
     init, step, _ = make_step(name, 2, max_plies=2)
     position = init(1)
-    while not position.truncated.all():
+    while not position.by_limit.all():
         position = step(position.state, first_legal(position))
     after = step(position.state, jnp.array([0, -5]))
     equal(after, position._replace(rewards=jnp.zeros_like(position.rewards)))
@@ -107,11 +110,40 @@ def test_seeds_are_exact(name):
     if name != "kirche":
         assert (init(None).state != init(None).state).any()
         assert (init(7).state[1:] == init(8).state[:-1]).all()
+    with pytest.raises(ValueError, match=r"uint32 must be JAX keys .*not of the shape \(3,\)"):
+        init(jnp.zeros(3, jnp.uint32))
     # The rng is part of the state: what follows is the same, too.
     one, two = init(7), init(7)
     for _ in range(30):
         one, two = step(one.state, first_legal(one)), jax.jit(step)(two.state, first_legal(two))
         equal(one, two)
+
+
+@pytest.mark.parametrize("make_key", [jax.random.key, jax.random.PRNGKey])
+def test_a_key_gives_different_games(make_key):
+    """The habit from Pgx: every game its own, the same ones for the same key."""
+    init, _, deal_hidden = make_step("meeples", 64, num_players=3)
+
+    def different(states: Any) -> int:
+        return len({state.tobytes() for state in np.asarray(states).reshape(-1, states.shape[-1])})
+
+    start = init(make_key(0))
+    assert start.state.shape[0] == different(start.state) == 64
+    equal(init(make_key(0)), start)
+    equal(jax.jit(init)(make_key(0)), start)
+    assert different(jnp.concatenate([start.state, init(make_key(1)).state])) == 128
+    # Keys give a game each, as they are and by `vmap` of one game.
+    keys = jax.random.split(make_key(3), 5)
+    alone, _, _ = make_step("meeples", 1, num_players=3)
+    many = init(keys)
+    assert many.state.shape[0] == different(many.state) == 5
+    assert different(jax.vmap(alone)(keys).state) == 5
+    # So do guesses.
+    root = jnp.broadcast_to(start.state[0], start.state.shape)
+    guesses = deal_hidden(root, make_key(0))
+    assert different(guesses) == 64
+    np.testing.assert_array_equal(jax.jit(deal_hidden)(root, make_key(0)), guesses)
+    assert different(deal_hidden(root[:5], keys)) == 5
 
 
 # Transformations
@@ -154,7 +186,7 @@ def test_a_step_leaves_its_arguments_alone():
     # Nor does the callback, which may be given memory that others read.
     host, writable = adapter._Host(registry.get_game("tuerme"), {}), state.copy()
     host.step(writable, np.asarray(first_legal(position)))
-    host.deal_hidden(writable, np.arange(3))
+    host.deal_hidden(writable, np.zeros((3, 2), np.uint32))
     np.testing.assert_array_equal(writable, state)
 
 
@@ -217,6 +249,7 @@ def test_an_illegal_action_loses(name, options):
         (lambda: call_step(actions=jnp.zeros(3, int)), ValueError, "(3,)"),
         (lambda: call_step(size=1), ValueError, "(2, 1)"),
         (lambda: call_step(dtype=jnp.int8), TypeError, "int8"),
+        (lambda: call_step(dtype=jnp.bool_), TypeError, "bool"),
     ],
 )
 def test_impossible_arguments_are_named(call, error, words):
@@ -228,6 +261,35 @@ def test_impossible_arguments_are_named(call, error, words):
 def call_step(actions: Any = (0, 0), size: int | None = None, dtype: Any = jnp.uint8) -> Any:
     init, step, _ = make_step("kirche", 2)
     return step(init(1).state[:, :size].astype(dtype), jnp.asarray(actions))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("field", "others"),
+    [
+        ("num_players", {"num_players": 4}),
+        ("max_plies", {"max_plies": 9}),
+        ("slide", {"slide": True}),
+    ],
+)
+def test_states_of_other_options_are_refused(field, others, compiled):
+    """As they are by a ValueError, under `jit` by JAX's own error with the same words; never by what they do to memory."""
+    init, _, _ = make_step("tuerme", 64, **others)
+    _, step, deal_hidden = make_step("tuerme", 64)
+    position = init(1)
+    arguments = position.state, first_legal(position)
+    error = jax.errors.JaxRuntimeError if compiled else ValueError
+    for function in (step, deal_hidden):
+        run = jax.jit(function) if compiled else function
+        with pytest.raises(error, match=rf"state of tuerme have {field}=\d+, which must be"):
+            jax.block_until_ready(run(*arguments))
+
+
+def test_bytes_that_are_no_game_are_refused():
+    init, step, _ = make_step("kirche", 2)
+    state = jnp.zeros_like(init(1).state)
+    with pytest.raises(ValueError, match=r"state of kirche have .*must be"):
+        step(state, jnp.zeros(2, int))
 
 
 def test_absent_package_names_the_extra():
@@ -247,11 +309,25 @@ def test_the_script_of_the_docstring_searches():
             scripts(adapter)[0],
             ('"kirche", 32, num_houses=1, max_plies=60', '"meeples", 3, max_plies=12'),
             ("num_simulations=32", "num_simulations=8"),
-            ("jax.random.key(1), 60", "jax.random.key(1), 13"),
+            ("split(jax.random.key(1), 60)", "split(jax.random.key(1), 13)"),
         )
     assert "won by light and dark" in output.getvalue()
     assert guard.actions > 3 * 12 * 8 / 2
-    assert names["position"].truncated.all()
+    assert names["position"].by_limit.all()
+    # What the tree is told: nothing beyond the end, and values of who moves next with their sign.
+    position, turns = names["init"](3), set()
+    for _ in range(12):
+        output, after = names["recurrent"](None, None, first_legal(position), position)
+        mover, following = position.current_player, after.current_player
+        own = jnp.take_along_axis(after.rewards, mover[:, None], 1)[:, 0]
+        np.testing.assert_array_equal(output.reward, own)
+        assert (abs(output.reward) <= 1).all()
+        signs = np.where(after.terminated, 0, np.where(mover == following, 1, -1))
+        np.testing.assert_array_equal(output.discount, signs)
+        turns |= set(signs.tolist())
+        position = after
+    assert position.by_limit.all()
+    assert turns == {-1, 0, 1}
 
 
 def test_muzero_search_plays_a_move_that_wins():
@@ -267,7 +343,7 @@ def test_muzero_search_plays_a_move_that_wins():
     def recurrent(params: Any, key: Any, actions: Any, before: Position) -> Any:
         after = step(before.state, actions)
         reward = jnp.take_along_axis(after.rewards, before.current_player[:, None], 1)[:, 0]
-        discount = jnp.where(after.terminated | after.truncated, 0.0, -1.0)
+        discount = jnp.where(after.terminated, 0.0, -1.0)
         return mctx.RecurrentFnOutput(reward=reward, discount=discount, **evaluate(after)), after
 
     root = mctx.RootFnOutput(embedding=states, **evaluate(states))
@@ -311,5 +387,5 @@ def winning_states(init: Any, step: Any, count: int = 2) -> Position:
             found.append(position)
         if len(found) == count:
             return jax.tree.map(lambda *rows: jnp.concatenate(rows), *found)
-        position = init(1) if (after.terminated | after.truncated)[0] else after
+        position = init(1) if after.terminated[0] else after
     raise AssertionError("random games led to too few positions with a winning action")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import pickle
 import random
 import subprocess
@@ -24,6 +26,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
     generate_playthrough,
     ismcts,
     mcts,
+    tabular_qlearner,
 )
 
 from benchmarks import connect_four_game  # noqa: E402
@@ -242,6 +245,36 @@ def test_its_reinforcement_learning_environment_runs(name):
         player = step.observations["current_player"]
         step = env.step([rng.choice(step.observations["legal_actions"][player])])
     assert sum(step.rewards) == 0
+    assert step.discounts == [0.0] * len(step.rewards)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_its_learners_learn_results_of_their_own(players):
+    """Q-learning of every player: legal choices, own views one after the other, and values of results alone."""
+    game = load("tuerme", {"num_players": players, "max_plies": 16})
+    env, actions = rl_environment.Environment(game), game.num_distinct_actions()
+    env.seed(1)
+    np.random.seed(1)
+    learners = [
+        tabular_qlearner.QLearner(player, actions, step_size=1.0, discount_factor=1.0)
+        for player in range(players)
+    ]
+    results = set()
+    for _ in range(6):
+        step = env.reset()
+        while not step.last():
+            player = step.observations["current_player"]
+            action = learners[player].step(step).action
+            assert action in step.observations["legal_actions"][player]
+            assert learners[player]._prev_info_state == str(step.observations["info_state"][player])
+            step = env.step([action])
+        for learner in learners:
+            learner.step(step)
+        assert env.get_state.snapshot()["outcome"]["by_limit"]
+        results |= set(step.rewards)
+    values = {value for one in learners for row in one._q_values.values() for value in row.values()}
+    assert values <= results | {0.0}
+    assert min(values) < 0 < max(values) <= 1
 
 
 @each_game
@@ -254,9 +287,18 @@ def test_its_playthrough_shows_every_call(name):
 
 
 def test_the_docstrings_script_plays_a_game():
-    (script,) = scripts(open_spiel)
+    script, tournament = scripts(open_spiel)
     names = run_script(script, ("num_houses=1", "num_houses=1,max_plies=20"))
     assert names["state"].is_terminal()
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        run_script(
+            script.split("game =")[0] + tournament,
+            ("1.4, 20", "1.4, 2"),
+            ("games=10", "games=2"),
+            ('{"num_houses": 1}', '{"num_houses": 1, "max_plies": 12}'),
+        )
+    assert "openspiel mcts:20" in output.getvalue()
 
 
 def test_the_example_plays_and_ends_cleanly():

@@ -32,23 +32,62 @@ RECALL, NO_RECALL = True, False
 
 @each_case
 def test_information_states_as_tensors_and_in_words_tell_the_same(name, options):
-    """Over many states: tensors are equal exactly where words are."""
+    """Over many states, the deal and dice in the air among them: tensors are equal exactly where words are."""
     game = load(name, {**options, "max_plies": 25})
     by_tensor: dict[bytes, str] = {}
+    by_words: dict[str, bytes] = {}
+    at_chance = 0
     for seed in range(6):
         rng = random.Random(seed // 2)  # pairs of games part after a common start
-        state = walk(
-            game.new_initial_state(), {"kirche": 0, "tuerme": 85, "meeples": 35}[name], rng
-        )
-        rng = random.Random(seed)
+        state = game.new_initial_state()
+        parting = {"kirche": 0, "tuerme": 85, "meeples": 35}[name]
         while not state.is_terminal():
-            if not state.is_chance_node():
-                for player in range(game.num_players()):
-                    words = state.information_state_string(player)
-                    tensor = np.array(state.information_state_tensor(player), np.float32)
-                    assert by_tensor.setdefault(tensor.tobytes(), words) == words
+            if state.move_number() == parting:
+                rng = random.Random(seed)
+            at_chance += state.is_chance_node()
+            for player in range(game.num_players()):
+                words = state.information_state_string(player)
+                tensor = np.array(state.information_state_tensor(player), np.float32).tobytes()
+                assert by_tensor.setdefault(tensor, words) == words
+                assert by_words.setdefault(words, tensor) == tensor
             state.apply_action(sample(state, rng))
-    assert len(set(by_tensor.values())) == len(by_tensor) > 30
+    assert len(by_words) > 30
+    assert bool(at_chance) is (name != "kirche")
+
+
+@pytest.mark.parametrize("view", [OWN_VIEW, PUBLIC_ONLY], ids=str)
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_hidden_deals_are_told_alike_in_tensors_and_in_words(view, players):
+    """With hidden hands, from the first stone of the deal on, for a player and for the public."""
+    game = load("meeples", {"num_players": players, "max_plies": 12})
+    observer = make_observation(game, observation_type(view, RECALL))
+    by_tensor: dict[tuple[int, bytes], str] = {}
+    by_words: dict[str, bytes] = {}
+    for seed in range(6):
+        rng = random.Random(seed // 2)
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if state.move_number() == 28:
+                rng = random.Random(seed)
+            for player in range(players):
+                words = observer.string_from(state, player)
+                observer.set_from(state, player)
+                tensor = observer.tensor.tobytes()
+                assert by_tensor.setdefault((player, tensor), words) == words
+                assert by_words.setdefault(words, tensor) == tensor
+            state.apply_action(sample(state, rng))
+
+
+def test_a_deal_is_seen_when_it_is_complete():
+    """Until then the stones lie face down: nobody sees how many have been dealt to whom."""
+    game = load("meeples", {"num_players": 3})
+    begun, further = (walk(game.new_initial_state(), n, random.Random(n)) for n in (5, 20))
+    for player in range(3):
+        for look in ("information_state_string", "information_state_tensor", "observation_string"):
+            assert getattr(begun, look)(player) == getattr(further, look)(player), look
+    assert str(begun) != str(further)
+    dealt = walk(begun, 23, random.Random(1))
+    assert dealt.information_state_string(0) != dealt.information_state_string(1)
 
 
 @pytest.mark.parametrize(

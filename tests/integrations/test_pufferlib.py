@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 
 if importlib.util.find_spec("pufferlib") is None:
-    pytest.skip("needs PufferLib (docs/stacks.md)", allow_module_level=True)
+    # No extra can bring it beside this library's own needs, so no step of .ci/run has it.
+    pytest.skip("PufferLib is not installed: docs/stacks.md tells how", allow_module_level=True)
 
 # Its import leaves a link in the current folder.
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
     import pufferlib
+    import pufferlib.pufferl
     import pufferlib.pytorch
     import pufferlib.vector
 
@@ -29,7 +31,7 @@ from tabletop_envs.adapters import pufferlib as adapter
 from tabletop_envs.adapters.pufferlib import MaskedPolicy, TabletopEnv, split, train_config
 from tabletop_envs.envs.vector import TabletopVectorEnv
 from tests.games import each_case, each_game
-from tests.integrations.common import guarded, import_error_without, scripts
+from tests.integrations.common import ENDING, guarded, import_error_without, scripts
 
 
 def first_legal(env: TabletopEnv) -> Any:
@@ -63,13 +65,17 @@ def test_buffers_hold_what_the_spaces_say(name, options):
             assert terminals is buffers["terminals"]
             assert truncations is buffers["truncations"]
             assert buffers["masks"].all()
-            over = terminals | truncations
+            over = terminals.copy()
+            assert not truncations.any()
             assert bool(infos) is bool(over.any())
             if infos:
                 assert infos[0]["episode_return"] == rewards[over].tolist()
                 assert infos[0]["won"] == [float(reward > 0) for reward in rewards[over]]
                 assert infos[0]["lost"] == [float(reward < 0) for reward in rewards[over]]
-                assert all(1 <= length <= 40 for length in infos[0]["episode_length"])
+                lengths = np.array(infos[0]["episode_length"])
+                assert (lengths >= 1).all() and (lengths <= 40).all()
+                assert (np.array(infos[0]["by_limit"]) <= (lengths == 40)).all()
+                assert not any(infos[0]["illegal_action"])
             assert not rewards[~over].any()
             ends += over.sum()
     assert guard.actions == 180
@@ -154,7 +160,7 @@ def test_the_stack_s_vectors_give_every_environment_games_of_its_own(backend):
 
 @pytest.mark.parametrize("action", [1, -1, 99999])
 def test_an_illegal_action_raises_and_changes_nothing(action):
-    env = TabletopEnv("kirche", 2, seed=1)
+    env = TabletopEnv("kirche", 2, seed=1, on_illegal="raise")
     env.reset()
     before, actions = env.observations.copy(), first_legal(env)
     good = actions.copy()
@@ -166,14 +172,15 @@ def test_an_illegal_action_raises_and_changes_nothing(action):
 
 
 def test_an_illegal_action_may_lose():
-    env = TabletopEnv("kirche", 2, seed=1, on_illegal="lose")
+    env = TabletopEnv("kirche", 2, seed=1)
     env.reset()
     actions = first_legal(env)
     actions[1] = 1
-    _, rewards, terminals, _, (info,) = env.step(actions)
+    with pytest.warns(UserWarning, match="illegal_action.*MaskedPolicy"):
+        _, rewards, terminals, _, (info,) = env.step(actions)
     assert rewards.tolist() == [0.0, -1.0]
     assert terminals.tolist() == [False, True]
-    assert info["lost"] == [1.0]
+    assert info["lost"] == info["illegal_action"] == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -252,8 +259,50 @@ def test_the_policy_gives_illegal_actions_no_probability(name):
     assert guard.actions == 80
 
 
+@pytest.mark.parametrize(("name", "options"), ENDING)
+def test_the_trainer_sees_every_end_and_nothing_beyond_it(name, options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    games = pufferlib.vector.make(
+        TabletopEnv, env_args=[name, 8], env_kwargs={"on_illegal": "raise", **options}
+    )
+    policy = MaskedPolicy(games.driver_env)
+    # Values far above any result: what is bootstrapped shows.
+    policy.critic.weight.data.zero_()
+    policy.critic.bias.data.fill_(100)
+    horizon = 64 if "max_plies" in options else 256
+    sizes = dict.fromkeys(
+        ("total_timesteps", "batch_size", "minibatch_size", "max_minibatch_size"), 8 * horizon
+    )
+    config = train_config(bptt_horizon=horizon, **sizes)
+    trainer = pufferlib.pufferl.PuffeRL(config, games, policy)
+    with guarded():
+        statistics = trainer.evaluate()
+    # A row is a game's steps; PufferLib writes what a step gave beside what is seen after it.
+    rewards, ends = trainer.rewards, trainer.terminals.bool()
+    played = len(statistics["episode_return"])
+    assert played - 8 <= int(ends.sum()) <= played and ends.any()
+    assert any(statistics["by_limit"]) or "max_plies" not in options
+    assert rewards.abs().max() <= 1 and rewards.min() < 0 and not rewards[~ends].any()
+    advantages = pufferlib.pufferl.compute_puff_advantage(
+        trainer.values,
+        rewards,
+        trainer.terminals,
+        trainer.ratio,
+        torch.zeros_like(rewards),
+        config["gamma"],
+        config["gae_lambda"],
+        1.0,
+        1.0,
+    )
+    returns = (advantages + trainer.values)[:, :-1]
+    before = ends[:, 1:]
+    torch.testing.assert_close(returns[before], rewards[:, 1:][before], atol=1e-4, rtol=0)
+    assert returns[~before].min() > 2
+    trainer.close()
+
+
 def test_the_script_of_the_docstring_trains(tmp_path):
-    """By PufferLib's trainer: illegal actions would raise; losses and wins are among its statistics."""
+    """By PufferLib's trainer: no action is illegal; losses and wins are among its statistics."""
     script = scripts(adapter)[0]
     for long, short in (
         (
@@ -280,4 +329,6 @@ def test_the_script_of_the_docstring_trains(tmp_path):
     assert list((tmp_path / "experiments").glob("**/*.pt"))
     statistics = [line for line in run.stdout.splitlines() if "STATISTICS" in line]
     assert len(statistics) == 2
-    assert "'lost'" in statistics[-1]
+    assert "'lost'" in statistics[-1] and "'illegal_action': 0.0" in statistics[-1].replace(
+        "np.float64(0.0)", "0.0"
+    )

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.evaluation import evaluate_policy as plain_evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch.distributions import Distribution
@@ -20,7 +21,14 @@ from tabletop_envs.adapters import sb3
 from tabletop_envs.envs.gym import TabletopGymEnv
 from tabletop_envs.envs.vector import TabletopVectorEnv
 from tests.games import each_case, each_game
-from tests.integrations.common import DECISIVE, guarded, import_error_without, run_script, scripts
+from tests.integrations.common import (
+    DECISIVE,
+    ENDING,
+    guarded,
+    import_error_without,
+    run_script,
+    scripts,
+)
 
 
 def random_actions(masks: Any, rng: np.random.Generator) -> Any:
@@ -60,19 +68,71 @@ def test_games_are_those_of_monitored_single_environments(
             one = expected[3][lane]
             np.testing.assert_array_equal(info["terminal_observation"], one["terminal_observation"])
             assert info["episode"].keys() == one["episode"].keys()
-            for key in ("TimeLimit.truncated", "score", "ply", "seat"):
+            for key in ("TimeLimit.truncated", *sb3.NUMBERS):
                 assert info[key] == one[key]
             assert info["episode"]["r"] == pytest.approx(one["episode"]["r"], abs=1e-6)
             assert info["episode"]["l"] == one["episode"]["l"]
 
 
-def test_a_game_cut_off_is_a_time_limit() -> None:
+def test_a_game_ended_by_max_plies_is_no_time_limit() -> None:
     env = sb3.make_vec_env("kirche", 2, seed=1, seat=0, max_plies=1)
     env.reset()
     _, rewards, dones, infos = env.step(get_action_masks(env).argmax(axis=1))
     assert dones.all() and not rewards.any()
-    assert [info["TimeLimit.truncated"] for info in infos] == [True, True]
+    assert [info["TimeLimit.truncated"] for info in infos] == [False, False]
+    assert [info["by_limit"] for info in infos] == [True, True]
     assert [info["episode"]["l"] for info in infos] == [1, 1]
+
+
+@pytest.mark.parametrize(("name", "options"), ENDING)
+def test_the_rollout_buffer_has_results_and_nothing_beyond_them(
+    name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = sb3.make_vec_env(name, 4, seed=1, on_illegal="raise", **options)
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, seed=1, device="cpu")
+    # Values far above any result: what is bootstrapped shows.
+    values = model.policy.value_net
+    values.weight.data.zero_()
+    values.bias.data.fill_(100)
+    monkeypatch.setattr(model, "train", lambda: None)
+    limits: list[bool] = []
+
+    def look(names: dict[str, Any], _: Any) -> bool:
+        limits.extend(info["by_limit"] for info in names["infos"] if info)
+        return True
+
+    with guarded():
+        model.learn(4 * 64, callback=look)
+    buffer = model.rollout_buffer
+    # An end: the next step starts a game.
+    starts = np.concatenate([buffer.episode_starts[1:], model._last_episode_starts[None]])
+    ends = starts.astype(bool)
+    assert ends.sum() == len(limits) >= 1
+    assert any(limits) or "max_plies" not in options
+    assert np.abs(buffer.rewards).max() <= 1 and not buffer.rewards[~ends].any()
+    np.testing.assert_allclose(buffer.returns[ends], buffer.rewards[ends], atol=1e-4)
+    # Elsewhere the value of what follows is in it.
+    assert buffer.returns[:-1][~ends[:-1]].min() > 2
+
+
+def test_plain_evaluation_says_why_it_loses(recwarn: pytest.WarningsRecorder) -> None:
+    env = sb3.make_vec_env("kirche", 4, seed=1, num_houses=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, seed=1, device="cpu")
+    with guarded():
+        assert evaluate_policy(model, env, 4, deterministic=True)[0] > -1
+        evaluate_policy(model, env, 4, deterministic=False)
+    assert not [one for one in recwarn if "illegal" in str(one.message)]
+    told: list[bool] = []
+
+    def look(names: dict[str, Any], _: Any) -> None:
+        if "episode" in names["info"]:
+            told.append(names["info"]["illegal_action"])
+
+    for _ in range(2):
+        assert plain_evaluate_policy(model, env, 4, callback=look) == (-1, 0)
+    assert told == [True] * 8
+    messages = [str(one.message) for one in recwarn if "illegal" in str(one.message)]
+    assert len(messages) == 1 and "MaskableEvalCallback" in messages[0]
 
 
 @each_game
@@ -105,7 +165,7 @@ def test_seeds_make_trainings_alike() -> None:
     assert not np.array_equal(play(env), first)  # a seed is for one reset
     unseeded = (sb3.make_vec_env("meeples", 4).reset() for _ in range(2))
     assert not np.array_equal(*unseeded)
-    assert [set(info) for info in env.reset_infos] == [{"score", "ply", "seat"}] * 4
+    assert [set(info) for info in env.reset_infos] == [set(sb3.NUMBERS)] * 4
 
 
 def test_attributes_and_methods_of_the_games() -> None:
@@ -154,6 +214,7 @@ def test_illegal_actions_lose_or_raise() -> None:
     _, rewards, dones, infos = env.step(actions)
     assert rewards.tolist() == [0, -1] and dones.tolist() == [False, True]
     assert not infos[1]["TimeLimit.truncated"] and infos[1]["episode"]["r"] == -1
+    assert infos[1]["illegal_action"]
     strict = sb3.make_vec_env("kirche", 2, seed=1, on_illegal="raise")
     strict.reset()
     with pytest.raises(ValueError, match=r"lane 1: action .* is illegal here"):
@@ -163,7 +224,7 @@ def test_illegal_actions_lose_or_raise() -> None:
 def test_impossible_arguments() -> None:
     with pytest.raises(ValueError, match="there is no game 'chess'"):
         sb3.make_vec_env("chess", 2)
-    with pytest.raises(TypeError, match="kirche has no option 'houses'"):
+    with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
         sb3.make_vec_env("kirche", 2, houses=3)
     with pytest.raises(ValueError, match="num_envs=0"):
         sb3.make_vec_env("kirche", 0)

@@ -17,7 +17,7 @@ from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
-from tianshou.data import Batch, Collector, VectorReplayBuffer
+from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.trainer import OffPolicyTrainerParams, OnPolicyTrainerParams
 from tianshou.utils.net.common import Net
 from tianshou.utils.net.discrete import DiscreteCritic
@@ -124,7 +124,7 @@ def test_random_collecting_is_legal_and_losses_are_seen(name: str) -> None:
     assert (buffer.rew == -1).any()
 
 
-def dqn(env: Any, n_step: int = 1) -> DQN:
+def dqn(env: Any) -> DQN:
     """A small DQN, which explores half of the time."""
     net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[16])
     policy = DiscreteQLearningPolicy(
@@ -134,15 +134,13 @@ def dqn(env: Any, n_step: int = 1) -> DQN:
         policy=policy,
         optim=AdamOptimizerFactory(lr=1e-3),
         target_update_freq=20,
-        n_step_return_horizon=n_step,
     )
 
 
-def train(algorithm: Algorithm, env: Any, on_policy: bool = False) -> Any:
+def train(algorithm: Algorithm, env: Any, on_policy: bool = False, buffer: Any = None) -> Any:
     """A short training; the rewards that were collected, step by step."""
-    collector = Collector(
-        algorithm, env, VectorReplayBuffer(4096, len(env)), exploration_noise=not on_policy
-    )
+    buffer = buffer or VectorReplayBuffer(4096, len(env))
+    collector = Collector(algorithm, env, buffer, exploration_noise=not on_policy)
     rewards: list[Any] = []
     collector.set_on_step_hook(lambda _, batch: rewards.extend(batch.rew.tolist()))
     common = {"training_collector": collector, "max_epochs": 1, "epoch_num_steps": 1200}
@@ -179,55 +177,14 @@ def test_ppo_with_a_masked_actor_trains() -> None:
     assert after.isfinite().all() and not torch.equal(before, after)
 
 
-def test_self_play_trains_and_returns_reach_the_loser() -> None:
+def test_self_play_trains() -> None:
     env = tianshou.make_self_play_vector_env("kirche", 8, seed=1, on_illegal="raise", num_houses=1)
-    algorithms = [dqn(env, n_step=2), dqn(env, n_step=2)]
-    algorithm = MultiAgentOffPolicyAlgorithm(algorithms=algorithms, env=env)
+    algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[dqn(env), dqn(env)], env=env)
+    buffer = tianshou.SelfPlayReplayBuffer(4096, env)
     with guarded() as guard:
-        rewards = train(algorithm, env)
+        rewards = train(algorithm, env, buffer=buffer)
     assert guard.actions >= 1200
     assert (rewards.min(axis=1) == -1).any() and not rewards.sum(axis=1).any()
-
-
-def test_a_horizon_of_all_players_brings_losses_to_the_loser() -> None:
-    env = tianshou.make_self_play_vector_env("kirche", 1, seed=1, num_houses=1)
-    rng = np.random.default_rng(1)
-    buffer = VectorReplayBuffer(1024, 1)
-    won = False
-    while not won:
-        observation, _ = env.reset()
-        buffer.reset()
-        over = False
-        while not over:
-            actions = choose(observation.mask, rng)
-            following, rewards, terminated, truncated, _ = env.step(actions)
-            batch = Batch(
-                obs=observation,
-                act=actions,
-                rew=rewards,
-                terminated=terminated,
-                truncated=truncated,
-                done=terminated | truncated,
-                obs_next=following,
-                info=Batch(env_id=np.zeros(1, int)),
-            )
-            buffer.add(batch, buffer_ids=[0])
-            observation, over = following, (terminated | truncated)[0]
-        won = bool(terminated[0])
-    last = len(buffer) - 1
-    indices = np.array([last - 1, last])
-    returns = {}
-    for n_step in (1, 2):
-        algorithms = [dqn(env, n_step) for _ in range(2)]
-        for one in algorithms:
-            for parameter in one.parameters():
-                parameter.data.zero_()  # values of zero leave the rewards alone
-        algorithm = MultiAgentOffPolicyAlgorithm(algorithms=algorithms, env=env)
-        done = algorithm._preprocess_batch(buffer[indices], buffer, indices)
-        loser = buffer[last - 1].obs.agent_id
-        returns[n_step] = float(done[loser].returns)
-    assert returns[1] == 0  # Tianshou's default never shows it
-    assert returns[2] == pytest.approx(-0.99)
 
 
 def test_tianshous_random_policy_honours_the_mask() -> None:
@@ -257,7 +214,7 @@ def test_seeds_attributes_and_faults() -> None:
         env.step(actions[:2])
     with pytest.raises(ValueError, match="not from 0 to 1322"):
         env.step(actions + 5000)
-    with pytest.raises(TypeError, match="whole numbers"):
+    with pytest.raises(TypeError, match="must be integers"):
         env.step(actions + 0.5)
     for ids in ([3], [0, 0], [-1]):
         with pytest.raises(ValueError, match="not different ones from 0 to 2"):
@@ -271,7 +228,7 @@ def test_seeds_attributes_and_faults() -> None:
         env.step(actions)
     with pytest.raises(ValueError, match="num_envs=0"):
         tianshou.make_vector_env("kirche", 0)
-    with pytest.raises(TypeError, match="kirche has no option 'houses'"):
+    with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
         tianshou.make_self_play_vector_env("kirche", 2, houses=2)
     env.close()
     env.close()

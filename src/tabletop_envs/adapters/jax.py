@@ -15,10 +15,9 @@ The shortest complete script: 32 games in which Gumbel MuZero search (mctx) play
 
     def recurrent(params, key, actions, before):
         after = step(before.state, actions)
-        over = after.terminated | after.truncated
         same = after.current_player == before.current_player
         reward = jnp.take_along_axis(after.rewards, before.current_player[:, None], 1)[:, 0]
-        discount = jnp.where(over, 0.0, jnp.where(same, 1.0, -1.0))  # of two players
+        discount = jnp.where(after.terminated, 0.0, jnp.where(same, 1.0, -1.0))  # of two players
         output = mctx.RecurrentFnOutput(reward=reward, discount=discount, **evaluate(after))
         return output, after
 
@@ -30,7 +29,7 @@ The shortest complete script: 32 games in which Gumbel MuZero search (mctx) play
         )
         return step(position.state, found.action)
 
-    position, wins = init(1), jnp.zeros(2, int)
+    position, wins = init(jax.random.key(1)), jnp.zeros(2, int)
     for key in jax.random.split(jax.random.key(1), 60):
         position = play(position, key)
         wins += (position.rewards > 0).sum(0)
@@ -47,8 +46,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
-from tabletop_envs.envs.game import Game, State, lane_seeds, rewards_of_illegal
+from tabletop_envs import checks
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.extras import require
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
 
@@ -69,7 +69,8 @@ class Position(NamedTuple):
         action_mask: `bool (…, n)`, the legal actions of the player in turn; all ones once a game is over.
         current_player: `int32 (…)`, the player in turn.
         rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended the game.
-        terminated, truncated: `bool (…)`, whether the game is over by the rules, or by `max_plies`.
+        terminated: `bool (…)`, whether the game is over.
+        by_limit: `bool (…)`, whether `max_plies` ended it.
     """
 
     state: Any
@@ -78,21 +79,26 @@ class Position(NamedTuple):
     current_player: Any
     rewards: Any
     terminated: Any
-    truncated: Any
+    by_limit: Any
 
 
 class Functions(NamedTuple):
     """What `make_step` gives: functions for use as they are and under `jit`, `vmap` and `lax.scan`.
 
     Attributes:
-        init: `init(seed) -> Position`: new games. `seed` is a number `s` (lane i of `num_envs` is the game of the other
-            environments' `reset(seed=s + i)`), a list with one for each lane, or None (fresh entropy). A JAX array of whole
-            numbers, traced or not, is taken modulo 2^32: a scalar is `s`, any other shape `(…)` gives games of that shape.
-        step: `step(state, actions) -> Position`: one action (whole numbers `(…)`) in every game of `state` (`uint8 (…, S)`).
+        init: `init(seed) -> Position`: new games. `seed` is an integer `s` (lane i of `num_envs` is the game of the other
+            environments' `reset(seed=s + i)`), a list with one for each lane, or None (fresh entropy). A JAX array of
+            integers, traced or not, is taken modulo 2^32: a scalar is `s`, any other shape `(…)` gives games of that shape.
+            A JAX key (`jax.random.key`, or `PRNGKey`: arrays of `uint32` are always keys) gives `num_envs` games drawn from
+            it, keys of the shape `(…)` one game each.
+        step: `step(state, actions) -> Position`: one action (integers `(…)`) in every game of `state` (`uint8 (…, S)`).
             An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1) each. In a game that is over
             nothing happens any more, and rewards are zero.
-        deal_hidden: `deal_hidden(state, seeds) -> state`: what the player in turn cannot see, and chance to come, dealt anew by
-            `seeds` (whole numbers `(…)`, modulo 2^32): a guess at the games from that player's seat.
+        deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and chance to come, resampled
+            from `seeds` (integers `(…)` modulo 2^32, or keys as above): a guess at the games from that player's seat.
+
+    `step` and `deal_hidden` raise ValueError for a `state` of other options than theirs, or of no game, naming the field.
+    In compiled programs JAX shows it as a runtime error of its own with the same words.
     """
 
     init: Any
@@ -114,30 +120,39 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
     Raises:
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
     """
-    described = registry.get_game(game) if isinstance(game, str) else game
+    described = find_game(game)
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
     host = _Host(described, options)
 
     def init(seed: Any = None) -> Position:
         if not isinstance(seed, jax.Array):
             return Position(*map(jnp.asarray, host.init(lane_seeds(seed, count))))
-        seeds = _require_numbers("seed", seed).astype(jnp.uint32)
-        if seeds.ndim == 0:
-            seeds = seeds + jnp.arange(count, dtype=jnp.uint32)
-        started: Position = _call(host.init, host.shapes(seeds.shape), seeds)
+        seeds = _keys("seed", seed)
+        if seeds is None:
+            seeds = _require_integers("seed", seed).astype(jnp.uint32)
+            if seeds.ndim == 0:
+                seeds = seeds + jnp.arange(count, dtype=jnp.uint32)
+            words = _words(seeds)
+        else:
+            words = _drawn_words(seeds, (count,))
+        started: Position = _call(host.start, host.shapes(words.shape[:-1]), words)
         return started
 
     def step(state: Any, actions: Any) -> Position:
-        state, actions = jnp.asarray(state), _require_numbers("actions", actions)
+        state, actions = jnp.asarray(state), _require_integers("actions", actions)
         host.require_state(state, "actions", actions.shape)
         after: Position = _call(host.step, host.shapes(actions.shape), state, actions)
         return after
 
     def deal_hidden(state: Any, seeds: Any) -> jax.Array:
-        state, seeds = jnp.asarray(state), _require_numbers("seeds", seeds).astype(jnp.uint32)
-        host.require_state(state, "seeds", seeds.shape)
+        state, keys = jnp.asarray(state), _keys("seeds", seeds)
+        if keys is None:
+            words = _words(_require_integers("seeds", seeds).astype(jnp.uint32))
+        else:
+            words = _drawn_words(keys, state.shape[:-1])
+        host.require_state(state, "seeds", words.shape[:-1])
         shape = jax.ShapeDtypeStruct(state.shape, jnp.uint8)
-        dealt: jax.Array = _call(host.deal_hidden, shape, state, seeds)
+        dealt: jax.Array = _call(host.deal_hidden, shape, state, words)
         return dealt
 
     return Functions(init, step, deal_hidden)
@@ -148,11 +163,42 @@ def _call(function: Any, shapes: Any, *arguments: Any) -> Any:
     return jax.pure_callback(function, shapes, *arguments, vmap_method="broadcast_all")
 
 
-def _require_numbers(name: str, value: Any) -> jax.Array:
+def _require_integers(name: str, value: Any) -> jax.Array:
     array = jnp.asarray(value)
     if not jnp.issubdtype(array.dtype, jnp.integer):
         raise TypeError(f"{name} must be integers, not {array.dtype}")
     return array
+
+
+def _keys(name: str, value: Any) -> jax.Array | None:
+    """Keys of either kind as typed ones; None for what is none."""
+    array = jnp.asarray(value)
+    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return array
+    if array.dtype != jnp.uint32 or array.ndim == 0:
+        return None
+    words = jax.eval_shape(jax.random.PRNGKey, 0).shape[0]
+    if array.shape[-1] != words:
+        raise ValueError(
+            f"{name}: an array of uint32 must be JAX keys (…, {words}), not of the shape {array.shape}; "
+            "integers must be int32 or int64"
+        )
+    return jax.random.wrap_key_data(array)
+
+
+# Seeds of 64 bits go to the callbacks as two words, lowest first: JAX has none by default.
+
+
+def _words(seeds: jax.Array) -> jax.Array:
+    return jnp.stack([seeds, jnp.zeros_like(seeds)], -1)
+
+
+def _drawn_words(keys: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """Words drawn from one key for all games of a shape, or from a key for each."""
+    if keys.ndim == 0:
+        return jax.random.bits(keys, (*shape, 2), jnp.uint32)
+    drawn: jax.Array = jax.vmap(lambda key: jax.random.bits(key, (2,), jnp.uint32))(keys.ravel())
+    return drawn.reshape(*keys.shape, 2)
 
 
 class _Host:
@@ -184,12 +230,15 @@ class _Host:
     def require_state(self, state: Any, name: str, shape: tuple[int, ...]) -> None:
         """ValueError or TypeError unless `state` is the bytes of games with the leading shape `shape`."""
         if state.dtype != jnp.uint8:
-            raise TypeError(f"state is uint8, not {state.dtype}")
+            raise TypeError(f"state must be uint8, not {state.dtype}")
         if state.shape != (*shape, self.size):
             raise ValueError(
-                f"state of {self.game.name} has the shape (…, {self.size}) and {name} (…), "
+                f"state of {self.game.name} must have the shape (…, {self.size}) and {name} (…), "
                 f"not {state.shape} and {shape}"
             )
+        if not isinstance(state, jax.core.Tracer):
+            # The callbacks check it, too, but an error of theirs reaches the user as one of JAX's.
+            self._records(state)
 
     def init(self, seeds: Any) -> Position:
         """New games, one for each seed."""
@@ -198,6 +247,10 @@ class _Host:
         engine.seed_lanes(states, np.zeros(seeds.size, np.uint64), _flat(seeds, np.uint64))
         legal, rewards = self._advance(states, engine.START)
         return self._show(seeds.shape, states, legal, rewards)
+
+    def start(self, words: Any) -> Position:
+        """New games, one for each seed in two words."""
+        return self.init(_seeds(words))
 
     def step(self, state: Any, actions: Any) -> Position:
         """One action in each game."""
@@ -216,17 +269,20 @@ class _Host:
             states["status"][offended] = TERMINATED
         return self._show(actions.shape, states, legal, rewards)
 
-    def deal_hidden(self, state: Any, seeds: Any) -> npt.NDArray[np.uint8]:
+    def deal_hidden(self, state: Any, words: Any) -> npt.NDArray[np.uint8]:
         """The states with what their players in turn cannot see dealt anew."""
         states = self._records(state)
-        for lane, seed in enumerate(_flat(np.asarray(seeds), np.uint64)):
+        for lane, seed in enumerate(_seeds(words).reshape(-1)):
             own = states[lane : lane + 1]
             self.game.deal_hidden(own, int(own["to_move"][0]), int(rng.from_seed(seed)))
         return states.view(np.uint8).reshape(np.shape(state))
 
     def _records(self, state: Any) -> State:
-        """The games of `uint8 (…, S)` in a new array: what a callback is given must not be written to."""
-        return np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
+        """The games of `uint8 (…, S)`, checked, in a new array: what a callback is given must not be written to."""
+        states = np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
+        if states.size:
+            require_states(self.game, states, self.options, "state")
+        return states
 
     def _advance(
         self, states: State, command: int
@@ -261,10 +317,16 @@ class _Host:
             mask.view(np.bool_).reshape(*shape, -1),
             players.astype(np.int32).reshape(shape),
             rewards.astype(np.float32).reshape(*shape, self.players),
-            (states["status"] == TERMINATED).reshape(shape),
+            (states["status"] != RUNNING).reshape(shape),
             (states["status"] == BY_LIMIT).reshape(shape),
         )
 
 
 def _flat(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array, dtype).reshape(-1)
+
+
+def _seeds(words: Any) -> npt.NDArray[np.uint64]:
+    low, high = np.moveaxis(np.asarray(words, np.uint64), -1, 0)
+    seeds: npt.NDArray[np.uint64] = low | high << np.uint64(32)
+    return seeds

@@ -1,7 +1,8 @@
-"""Masks where stacks look for them: wrappers that put them into observations, and an action space that keeps to them."""
+"""Masks where stacks look for them: wrappers that put them into observations, and action spaces that keep to them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,38 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
-__all__ = ["LegalActions", "MaskInObservation", "MaskInObservations", "masked_space"]
+__all__ = [
+    "IllegalActionWarning",
+    "LegalActions",
+    "MaskInObservation",
+    "MaskInObservations",
+    "VectorLegalActions",
+    "masked_space",
+]
+
+
+ADVICE = "Choose by the mask."
+
+
+class IllegalActionWarning:
+    """Warns once that an illegal action has lost a game: a policy without masks loses nearly all games so.
+
+    Args:
+        advice: What to do about it in this stack.
+    """
+
+    def __init__(self, advice: str = ADVICE) -> None:
+        self._message = (
+            "an illegal action has lost a game, as infos say by `illegal_action`: "
+            f"a policy that ignores masks loses nearly all games so. {advice}"
+        )
+        self._given = False
+
+    def __call__(self, illegal: Any) -> None:
+        """Warn if something in `illegal` (a bool, or an array of them) is True, the first time only."""
+        if not self._given and np.any(illegal):
+            self._given = True
+            warnings.warn(self._message, stacklevel=3)
 
 
 class LegalActions(spaces.Discrete):
@@ -39,6 +71,30 @@ class LegalActions(spaces.Discrete):
         return spaces.Discrete, (int(self.n),)
 
 
+class VectorLegalActions(spaces.MultiDiscrete):
+    """The actions of N environments, whose samples are legal at present.
+
+    Args:
+        num_actions: n, of each environment.
+        action_masks: Gives the present masks `bool (N, n)`.
+    """
+
+    def __init__(
+        self, num_envs: int, num_actions: int, action_masks: Callable[[], npt.NDArray[np.bool_]]
+    ) -> None:
+        super().__init__(np.full(num_envs, num_actions))
+        self._action_masks = action_masks
+
+    def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[np.int64]:
+        """A legal action for each environment, uniformly; with `mask` or `probability` as `MultiDiscrete.sample`."""
+        if mask is None and probability is None:
+            mask = tuple(self._action_masks().astype(np.int8))
+        return super().sample(mask=mask, probability=probability)
+
+    def __reduce__(self) -> Any:
+        return spaces.MultiDiscrete, (self.nvec,)
+
+
 def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
     """The observation space of one environment with its mask: `Dict(float32[L], int8[n])` under the two keys."""
     vector = isinstance(env, gymnasium.vector.VectorEnv)
@@ -51,12 +107,13 @@ def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
 class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     """One environment whose observations are `{observation_key: float32[L], mask_key: int8[n]}`.
 
-    `info` keeps the other keys.
+    `info` keeps the other keys. `advice`: what to do about illegal actions (`IllegalActionWarning`).
     """
 
-    def __init__(self, env: Any, observation_key: str, mask_key: str) -> None:
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
         super().__init__(env)
         self.keys = (observation_key, mask_key)
+        self._warn = IllegalActionWarning(advice)
         self.observation_space = masked_space(env, *self.keys)
 
     def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -71,6 +128,7 @@ class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """See `gymnasium.Env.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        self._warn(info["illegal_action"])
         observation, info = self._move(observation, info)
         return observation, reward, terminated, truncated, info
 
@@ -78,12 +136,16 @@ class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
 class MaskInObservations(gymnasium.vector.VectorWrapper):
     """A vector of N environments whose observations are `{observation_key: float32 (N, L), mask_key: int8 (N, n)}`.
 
-    For the autoreset modes that give one observation a step: not `SAME_STEP`.
+    For the autoreset modes that give one observation a step: not `SAME_STEP`. Samples of `action_space` are legal.
+    `advice`: what to do about illegal actions (`IllegalActionWarning`).
     """
 
-    def __init__(self, env: Any, observation_key: str, mask_key: str) -> None:
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
         super().__init__(env)
         self.keys = (observation_key, mask_key)
+        self._warn = IllegalActionWarning(advice)
+        num_actions = int(env.single_action_space.n)
+        self.action_space = VectorLegalActions(env.num_envs, num_actions, env.action_masks)
         self.single_observation_space = masked_space(env, *self.keys)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
@@ -100,5 +162,6 @@ class MaskInObservations(gymnasium.vector.VectorWrapper):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """See `gymnasium.vector.VectorEnv.step`."""
         observation, reward, terminated, truncated, info = self.env.step(actions)
+        self._warn(info["illegal_action"])
         observation, info = self._move(observation, info)
         return observation, reward, terminated, truncated, info

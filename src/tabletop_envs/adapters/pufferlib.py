@@ -33,12 +33,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from tabletop_envs import checks, registry
-from tabletop_envs.envs.game import UINT64_MAX, Game, lane_seeds
+from tabletop_envs import checks
+from tabletop_envs.adapters.masks import IllegalActionWarning
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
-from tabletop_envs.kernels import engine
+from tabletop_envs.kernels import BY_LIMIT, engine
 
 try:
     require("pufferlib", "pufferlib")
@@ -66,7 +67,8 @@ class TabletopEnv(pufferlib.PufferEnv):
         opponents: Who plays the others: a name of `agents.make_agent`, an agent (for self-play: a `GameAgent` that asks your
             network), or a list of `num_players − 1` of these in turn order after the learner.
         seat: The learner's player index, None: drawn at every start.
-        on_illegal: What an illegal action does: `"raise"` (a ValueError, no game has changed) or `"lose"`.
+        on_illegal: What an illegal action does: `"lose"` (the learner loses the game) or `"raise"` (a ValueError, no game has
+            changed).
         buf: PufferLib's shared buffers, None: its own.
         seed: As of `reset`, until that is called with one.
         **options: The game's options.
@@ -75,8 +77,9 @@ class TabletopEnv(pufferlib.PufferEnv):
         TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
 
     Buffers, written in place (`num_agents` rows): `observations` `int8 (N, L + n)`, what the learner sees and its mask;
-    `rewards` `float32`, losses on an opponent's turn included; `terminals`, `truncations` (by `max_plies`) `bool`; `masks`, PufferLib's
-    mask of agents, always True. A game that is over starts anew in the same step, as PufferLib expects.
+    `rewards` `float32`, losses on an opponent's turn included; `terminals` `bool`, every end of a game, one by `max_plies`, too;
+    `truncations` `bool`, always False; `masks`, PufferLib's mask of agents, always True. A game that is over starts anew in the same
+    step, as PufferLib expects.
     """
 
     def __init__(
@@ -86,13 +89,13 @@ class TabletopEnv(pufferlib.PufferEnv):
         *,
         opponents: OpponentsLike = "random",
         seat: int | None = None,
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         buf: Any = None,
         seed: int | None = None,
         **options: Any,
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-        self.game = registry.get_game(game) if isinstance(game, str) else game
+        self.game = find_game(game)
         self._lanes = LearnerLanes(self.game, count, opponents, seat, on_illegal, None, options)
         self._seed(secrets.randbits(64) if seed is None else seed)
         low, high = self.game.bounds()
@@ -104,6 +107,9 @@ class TabletopEnv(pufferlib.PufferEnv):
         self.single_action_space = spaces.Discrete(self._lanes.num_actions)
         self.num_agents = count
         self.render_mode = None
+        self._warn = IllegalActionWarning(
+            "Use MaskedPolicy, or a policy that heeds `split`'s mask."
+        )
         # The engine writes whole rows, which are then copied into the two parts of the buffer.
         self._seen = np.zeros((count, low.size), np.int8)
         self._mask = np.zeros((count, self._lanes.num_actions), np.int8)
@@ -144,7 +150,8 @@ class TabletopEnv(pufferlib.PufferEnv):
 
         Returns:
             The five buffers' arrays and a list of infos: where games have ended one dict with `episode_return`,
-            `episode_length` (actions of all players), `won` and `lost` (0 or 1), each a list with one number a game.
+            `episode_length` (actions of all players), `won`, `lost`, `by_limit` (ended by `max_plies`) and `illegal_action` (lost by
+            one) of 0 or 1, each a list with one number a game.
 
         Raises:
             TypeError: Where the actions are not integers.
@@ -153,24 +160,26 @@ class TabletopEnv(pufferlib.PufferEnv):
         lanes, chosen = self._lanes, checks.integers("actions", actions, (self.num_agents,))
         with lanes.undone_on_error():
             lanes.play(lanes.all_lanes, chosen)
-        over, truncated = lanes.over(), lanes.truncated()
+        over = lanes.over()
         self.rewards[:] = lanes.learner_rewards()
-        self.terminals[:] = over & ~truncated
-        self.truncations[:] = truncated
+        self.terminals[:] = over
         ended = np.flatnonzero(over)
         infos = [self._results(ended)] if ended.size else []
         if ended.size:
+            self._warn(lanes.offended[ended])
             lanes.start(ended)
         self._look()
         return self.observations, self.rewards, self.terminals, self.truncations, infos
 
     def _results(self, ended: npt.NDArray[np.int64]) -> dict[str, list[float]]:
-        rewards = self.rewards[ended]
+        rewards, states = self.rewards[ended], self._lanes.states[ended]
         return {
             "episode_return": rewards.tolist(),
-            "episode_length": self._lanes.states["ply"][ended].astype(float).tolist(),
+            "episode_length": states["ply"].astype(float).tolist(),
             "won": (rewards > 0).astype(float).tolist(),
             "lost": (rewards < 0).astype(float).tolist(),
+            "by_limit": (states["status"] == BY_LIMIT).astype(float).tolist(),
+            "illegal_action": self._lanes.offended[ended].astype(float).tolist(),
         }
 
     def _look(self) -> None:

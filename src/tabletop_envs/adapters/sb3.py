@@ -9,8 +9,10 @@ The shortest complete script::
     model = MaskablePPO("MlpPolicy", env, n_steps=128, batch_size=1024, verbose=1)
     model.learn(100_000)
 
-MaskablePPO finds the masks by itself. Algorithms of plain Stable-Baselines3 take no masks: with them the learner loses by
-its first illegal action.
+MaskablePPO finds the masks by itself. What ignores them loses by its first illegal action: the algorithms of plain
+Stable-Baselines3, but also its `evaluate_policy` and `EvalCallback`, which call MaskablePPO without masks and report −1.0 ± 0.0.
+Take `evaluate_policy` of `sb3_contrib.common.maskable.evaluation` and `MaskableEvalCallback` of
+`sb3_contrib.common.maskable.callbacks`. The environment warns at the first game that is lost so.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from tabletop_envs import checks
+from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.envs.vector import TabletopVectorEnv
 from tabletop_envs.extras import require
@@ -38,6 +41,11 @@ __all__ = ["TabletopVecEnv", "make_vec_env"]
 
 Indices = None | int | Iterable[int]
 Infos = list[dict[str, Any]]
+NUMBERS = ("score", "ply", "seat", "by_limit", "illegal_action")
+ADVICE = (
+    "Use MaskablePPO, and for evaluation sb3_contrib.common.maskable.evaluation.evaluate_policy or "
+    "sb3_contrib.common.maskable.callbacks.MaskableEvalCallback."
+)
 
 
 def make_vec_env(
@@ -82,10 +90,12 @@ class TabletopVecEnv(VecEnv):
     Observations are `float32 (num_envs, L)`, rewards `float32 (num_envs,)`; the learner's losses are among them. A game that
     is over starts anew in the same step; its `infos` entry then has
 
-    - `terminal_observation` (`float32[L]`) and `TimeLimit.truncated` (whether `max_plies` ended it),
+    - `terminal_observation` (`float32[L]`) and `TimeLimit.truncated`: False, since every end is a termination, one by
+      `max_plies`, too: nothing may be bootstrapped beyond it,
     - `episode`: the return `r`, the learner's steps `l` and the seconds `t` since the environment was made, as
       `Monitor` writes them, so that no monitor is needed and `ep_rew_mean` is logged,
-    - `score` (the learner's), `ply` and `seat`.
+    - `score` (the learner's), `ply`, `seat`, and the bools `by_limit` (`max_plies` ended it) and `illegal_action` (an illegal
+      action of the learner did).
 
     The entries of running games are empty. `env_is_wrapped(Monitor)` is True, since evaluation asks for that. The lanes share
     their attributes: what is set for some of them must be set for all.
@@ -110,6 +120,7 @@ class TabletopVecEnv(VecEnv):
         self._returns = np.zeros(env.num_envs, np.float64)
         self._lengths = np.zeros(env.num_envs, np.int64)
         self._start = time.perf_counter()
+        self._warn = IllegalActionWarning(ADVICE)
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
     # Playing
@@ -123,7 +134,7 @@ class TabletopVecEnv(VecEnv):
         self._masks = info["action_mask"].view(np.bool_)
         self._returns[:] = 0
         self._lengths[:] = 0
-        numbers = {name: info[name].tolist() for name in ("score", "ply", "seat")}
+        numbers = {name: info[name].tolist() for name in NUMBERS}
         self.reset_infos = [
             {name: values[lane] for name, values in numbers.items()}
             for lane in range(self.num_envs)
@@ -159,6 +170,7 @@ class TabletopVecEnv(VecEnv):
         if ended.size:
             seconds = round(time.perf_counter() - self._start, 6)
             final = info["final_info"]
+            self._warn(final["illegal_action"])
             for lane in ended.tolist():
                 infos[lane] = {
                     "terminal_observation": info["final_obs"][lane],
@@ -168,7 +180,7 @@ class TabletopVecEnv(VecEnv):
                         "l": int(self._lengths[lane]),
                         "t": seconds,
                     },
-                    **{name: int(final[name][lane]) for name in ("score", "ply", "seat")},
+                    **{name: final[name][lane].item() for name in NUMBERS},
                 }
             self._returns[ended] = 0
             self._lengths[ended] = 0

@@ -33,8 +33,21 @@ The shortest complete training script, masked PPO against a random opponent::
             optimizer.zero_grad()
         print(f"mean result {data['next', 'reward'][data['next', 'done']].mean():+.2f}")
 
-Random play in a collector is `Collector(env, env.rand_action, …)`: without a policy it draws from a copy of the action spec, which
-does not know the masks.
+Self-play with the same networks, of 2 to 4 players: `own_turns` pairs each player's turns with that player's next one, so that
+GAE works as it is::
+
+    from tabletop_envs.adapters.torchrl import own_turns
+
+    env = TabletopEnv("tuerme", 64, opponents="self", num_players=3, seed=1)
+    ...  # policy, critic, gae, loss and optimizer as above
+    for data in Collector(env, policy, frames_per_batch=64 * 32, total_frames=64 * 32 * 20):
+        turns = own_turns(data)
+        gae(turns)
+        for minibatch in turns[torch.randperm(len(turns))].split(512):
+            ...  # as above
+
+Random actions are legal ones (`rand_action`, a rollout or collector without a policy, also in a `TransformedEnv`). In a `SerialEnv`
+or `ParallelEnv` TorchRL knows no masks but by its own transform: `TransformedEnv(ParallelEnv(2, make), ActionMask())`.
 
 The other way, one AEC environment through TorchRL's own wrapper (one group of keys an agent, one game at a time; its
 actions are masked and its rewards seen all the same)::
@@ -52,25 +65,61 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
+from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.game import Game, lane_seeds
+from tabletop_envs.envs.game import Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
-from tabletop_envs.kernels import engine
+from tabletop_envs.kernels import BY_LIMIT, engine
 
 require("torchrl", "torchrl")
 
 import torch  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
 from torchrl.data import Bounded, Categorical, Composite, OneHot  # noqa: E402
+from torchrl.data.utils import ACTION_SPACE_MAP  # noqa: E402
 from torchrl.envs import EnvBase  # noqa: E402
 
-__all__ = ["SELF", "TabletopEnv"]
+__all__ = ["SELF", "TabletopEnv", "own_turns"]
 
 # What `opponents` is for self-play.
 SELF = "self"
+
+
+class _SharedMask:
+    """An action spec whose copies have its mask: those of a `TransformedEnv` and of a random policy draw legal actions, too."""
+
+    def __init__(self, *arguments: Any, **others: Any) -> None:
+        self._shared: list[Any] = [None]
+        super().__init__(*arguments, **others)
+
+    @property
+    def mask(self) -> Any:
+        return self._shared[0]
+
+    @mask.setter
+    def mask(self, mask: Any) -> None:
+        self._shared[0] = mask
+
+    def clone(self) -> Any:
+        twin = super().clone()  # type: ignore[misc]
+        twin._shared = self._shared
+        return twin
+
+
+class _Actions(_SharedMask, Categorical):
+    """Actions as integers."""
+
+
+class _OneHotActions(_SharedMask, OneHot):
+    """Actions as one-hot vectors."""
+
+
+# Value modules look up what a spec's actions are by its very type.
+ACTION_SPACE_MAP[_Actions] = ACTION_SPACE_MAP[Categorical]
+ACTION_SPACE_MAP[_OneHotActions] = ACTION_SPACE_MAP[OneHot]
 
 
 class TabletopEnv(EnvBase):
@@ -82,8 +131,8 @@ class TabletopEnv(EnvBase):
         opponents: Who plays the others: a name of `agents.make_agent`, an agent, or a list of `num_players − 1` of these in turn
             order after the learner. `"self"`: self-play, every ply is a step of the policy.
         seat: The learner's player index, None: drawn at every reset. Has no meaning in self-play.
-        on_illegal: What an illegal action does: `"raise"` (a ValueError, no game has changed) or `"lose"` (who played it
-            loses).
+        on_illegal: What an illegal action does: `"lose"` (who played it loses) or `"raise"` (a ValueError, no game has
+            changed).
         categorical_actions: Whether actions are numbers `(N,)` or one-hot vectors `(N, n)`.
         seed: A number `s` (lane i plays what the other environments play after `reset(seed=s + i)`), a list of one for each
             lane, or None: fresh entropy.
@@ -96,14 +145,17 @@ class TabletopEnv(EnvBase):
     Keys:
         observation: `float32 (N, L)`, what the player named by `player` sees.
         action_mask: `bool (N, n)`, that player's legal actions; all ones once the game is over. The action spec has it as its
-            mask, too, so that random policies play legally.
+            mask, too.
         player: `int64 (N, 1)`, the index of the player who is to act: the learner's seat.
         action: `int64 (N,)`, or `bool (N, n)`.
         reward: `float32 (N, 1)`, the learner's, losses on an opponent's turn included; in self-play `float32 (N, P)`, those
             of players 0 … P − 1. Zero before the end.
-        done, terminated, truncated: `bool (N, 1)`; `truncated` by `max_plies`.
+        done, terminated: `bool (N, 1)`, whether the game is over.
+        truncated: `bool (N, 1)`, always False: it is for limits from outside, such as `StepCounter`'s.
+        by_limit: `bool (N, 1)`, whether `max_plies` ended the game.
+        illegal_action: `bool (N, 1)`, whether an illegal action ended it. The first one warns.
 
-    Partial resets (`_reset`) and partial steps (`_step`) are honoured: other lanes stay as they are.
+    Where an opponent raises, all games are as they were. Partial resets (`_reset`) and partial steps (`_step`) are honoured: other lanes stay as they are.
     """
 
     batch_locked = True
@@ -115,14 +167,14 @@ class TabletopEnv(EnvBase):
         *,
         opponents: OpponentsLike = "random",
         seat: int | None = None,
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         categorical_actions: bool = True,
         seed: Any = None,
         device: Any = None,
         **options: Any,
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-        described = registry.get_game(game) if isinstance(game, str) else game
+        described = find_game(game)
         lanes: LearnerLanes
         if isinstance(opponents, str) and opponents == SELF:
             if seat is not None:
@@ -140,6 +192,9 @@ class TabletopEnv(EnvBase):
         self._lanes = lanes
         self._lanes.seed(lanes.all_lanes, seeds)
         self._started = np.zeros(count, np.bool_)
+        self._warn = IllegalActionWarning(
+            "Use MaskedCategorical, and ActionMask around a SerialEnv or ParallelEnv."
+        )
         # What was returned last: lanes that stay as they are need not be looked at again.
         self._observation = np.zeros((count, described.kernel.observation_size), np.float32)
         self._mask = np.ones((count, self.num_actions), np.int8)
@@ -153,12 +208,16 @@ class TabletopEnv(EnvBase):
             observation=Bounded(low, high).expand(count, low.numel()),
             action_mask=Categorical(2, shape=(count, self.num_actions), dtype=torch.bool),
             player=Categorical(self.num_players, shape=(count, 1)),
+            by_limit=flag.clone(),
+            illegal_action=flag.clone(),
             shape=(count,),
         ).to(self.device)
         if self.categorical_actions:
-            action = Categorical(self.num_actions, shape=(count,))
+            action = _Actions(self.num_actions, shape=(count,))
         else:
-            action = OneHot(self.num_actions, shape=(count, self.num_actions), dtype=torch.bool)
+            action = _OneHotActions(
+                self.num_actions, shape=(count, self.num_actions), dtype=torch.bool
+            )
         self.action_spec = action.to(self.device)
         self.reward_spec = Bounded(-1.0, 1.0, shape=(count, rewards)).to(self.device)
         self.done_spec = Composite(
@@ -175,7 +234,8 @@ class TabletopEnv(EnvBase):
         # All lanes are shown, so all must have a game.
         lanes = np.union1d(lanes, np.flatnonzero(~self._started))
         if lanes.size:
-            self._lanes.start(lanes)
+            with self._lanes.undone_on_error():
+                self._lanes.start(lanes)
             self._started[lanes] = True
         return self._show(lanes)
 
@@ -189,7 +249,9 @@ class TabletopEnv(EnvBase):
             action = action.long().argmax(-1)
         numbers = action.cpu().numpy().reshape(self.batch_size[0])
         actions = checks.integers("action", numbers, numbers.shape)
-        self._lanes.play(lanes, actions)
+        with self._lanes.undone_on_error():
+            self._lanes.play(lanes, actions)
+        self._warn(self._lanes.offended[lanes])
         result = self._show(lanes)
         played = np.zeros((self.batch_size[0], 1), np.bool_)
         played[lanes] = True
@@ -214,7 +276,7 @@ class TabletopEnv(EnvBase):
         fresh = np.empty_like if everybody else np.copy
         self._observation, self._mask = fresh(self._observation), fresh(self._mask)
         engine.look_some(of.states, of.legal, lanes, seats, self._observation, self._mask)
-        over, truncated = of.over()[:, np.newaxis], of.truncated()[:, np.newaxis]
+        over = of.over()[:, np.newaxis]
         mask = self._tensor(self._mask.view(np.bool_))
         self.action_spec.update_mask(mask)
         return TensorDict(
@@ -222,9 +284,11 @@ class TabletopEnv(EnvBase):
                 "observation": self._tensor(self._observation),
                 "action_mask": mask,
                 "player": self._tensor(seats[:, np.newaxis].copy()),
+                "by_limit": self._tensor(of.states["status"][:, np.newaxis] == BY_LIMIT),
+                "illegal_action": self._tensor(of.offended[:, np.newaxis].copy()),
                 "done": self._tensor(over),
-                "terminated": self._tensor(over & ~truncated),
-                "truncated": self._tensor(truncated),
+                "terminated": self._tensor(over.copy()),
+                "truncated": self._tensor(np.zeros_like(over)),
             },
             self.batch_size,
             device=self.device,
@@ -238,3 +302,61 @@ class TabletopEnv(EnvBase):
         """Close the environment (`EnvBase.close`)."""
         super().close(raise_if_closed=raise_if_closed)
         self._lanes.close()
+
+
+def own_turns(data: Any) -> Any:
+    """The turns of self-play, each player's paired with that player's next one: what GAE and other estimators need.
+
+    In the data of self-play the next view is mostly another player's, and everybody's rewards come with everybody's step.
+
+    Args:
+        data: What a collector or a rollout of `TabletopEnv(…, opponents="self")` gives, `(…, T)`, the last axis being time.
+
+    Returns:
+        A TensorDict `(M,)` of turns, ordered by lane, player and time, with the keys of `data`. `next` has the same
+        player's view and mask at the next turn, `reward` `float32 (M, 1)` that player's until then, and
+        `done`, `terminated`, `truncated`. What comes after a player's last turn in `data` is not known unless the game
+        ends: such a turn is left out, and the one before it `truncated`, its next view being that of the turn left out.
+
+    Raises:
+        ValueError: For data with one reward a step, that of a learner against opponents.
+    """
+    data = data.reshape(-1, data.shape[-1])
+    players, rewards = data["player"][..., 0], data["next", "reward"]
+    done, terminated = data["next", "done"][..., 0], data["next", "terminated"][..., 0]
+    if rewards.shape[-1] == 1:
+        raise ValueError(
+            "own_turns is for self-play: data of opponents='self' has a reward for each player"
+        )
+    lanes, plies, count = rewards.shape
+    rows = torch.arange(lanes, device=players.device)
+    # For every step, of its player: the rewards up to the next turn, whether the game ends before, and when that turn is.
+    reward = torch.zeros_like(rewards[..., 0])
+    ended, turn = torch.zeros_like(done), torch.full_like(players, -1)
+    # The same, of every player after the step being looked at, from the last one backwards.
+    gained = torch.zeros_like(rewards[:, 0])
+    over, upcoming = gained.bool(), gained.long()
+    for ply in range(plies - 1, -1, -1):
+        end = done[:, ply, None]
+        gained = torch.where(end, 0.0, gained) + rewards[:, ply]
+        over = torch.where(end, terminated[:, ply, None], over)
+        upcoming = torch.where(end, 0, upcoming)
+        mover = players[:, ply]
+        reward[:, ply], ended[:, ply] = gained[rows, mover], over[rows, mover]
+        turn[:, ply] = upcoming[rows, mover] - 1
+        gained[rows, mover], over[rows, mover], upcoming[rows, mover] = 0.0, False, ply + 1
+    lane, ply = (ended | (turn >= 0)).nonzero(as_tuple=True)
+    order = (lane * count + players[lane, ply]).argsort(stable=True)
+    lane, ply = lane[order], ply[order]
+    ended, turn = ended[lane, ply], turn[lane, ply]
+    # The next row is the next turn, but at a game's end and where that turn is left out.
+    follows = torch.zeros_like(ended)
+    follows[:-1] = (lane[1:] == lane[:-1]) & (ply[1:] == turn[:-1])
+    turns = data[lane, ply]
+    both = set(data.keys()) & set(turns["next"].keys())
+    after = data.select(*both)[lane, torch.where(ended, ply, turn)]
+    finished = ended | ~follows
+    after["reward"] = reward[lane, ply].unsqueeze(-1)
+    for key, flag in (("terminated", ended), ("truncated", finished & ~ended), ("done", finished)):
+        after[key] = flag.unsqueeze(-1)
+    return turns.set("next", after)

@@ -16,8 +16,9 @@ from collections.abc import Callable
 from typing import overload
 
 from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
+from tabletop_envs.agents.fingerprints import fingerprint
 
-__all__ = ["Agent", "GameAgent", "RandomAgent", "agent_names", "make_agent"]
+__all__ = ["Agent", "GameAgent", "RandomAgent", "agent_names", "fingerprint", "make_agent"]
 
 
 def agent_names() -> list[str]:
@@ -58,11 +59,12 @@ def _greedy(_: str) -> GameAgent:
 def _mcts(argument: str) -> GameAgent:
     from tabletop_envs.agents.mcts import MCTSAgent
 
-    if not (argument.isascii() and argument.isdigit() and int(argument) > 0):
+    try:
+        return MCTSAgent.from_name(argument)
+    except (TypeError, ValueError) as error:
         raise ValueError(
-            f"agent 'mcts:{argument}' is impossible: N is a number of simulations, at least 1"
-        )
-    return MCTSAgent(int(argument))
+            f"agent 'mcts:{argument}' must be mcts:N or mcts:N,RULE=VALUE,...: {error}"
+        ) from None
 
 
 _MAKERS: dict[str, Callable[[str], GameAgent]] = {

@@ -29,7 +29,12 @@ Agent = Callable[[npt.NDArray[np.float32], npt.NDArray[np.int8], np.random.Gener
 
 
 class GameAgent(ABC):
-    """An agent that may look at the game. `name` is what `make_agent` makes the same agent from."""
+    """An agent that may look at the game. `name` says how it plays.
+
+    Records and tournaments keep a fingerprint beside the name (`agents.fingerprint`). Where class
+    and public attributes do not say all, an agent gives its own: an attribute or a method
+    `fingerprint`.
+    """
 
     name: str
 

@@ -25,17 +25,17 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement, permutations
-from pathlib import Path
 from typing import Any
 
 from tabletop_envs import checks, records, registry
-from tabletop_envs.agents import make_agent
+from tabletop_envs.agents import fingerprint, make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
+from tabletop_envs.agents.arena_file import read_finished, seed_of
 from tabletop_envs.agents.match import Match, play_matches
 from tabletop_envs.agents.ratings import Outcome, Table, make_table
-from tabletop_envs.checks import require_int
-from tabletop_envs.envs.game import UINT64_MAX, Game
+from tabletop_envs.envs.game import UINT64_MAX, Game, find_game
 from tabletop_envs.extras import require
+from tabletop_envs.locks import FileLock
 from tabletop_envs.records import GameRecord
 
 __all__ = [
@@ -84,6 +84,8 @@ class Plan:
         agents: The agents' names.
         games: How many games each group plays.
         seed: The first deal's seed.
+        fingerprints: What tells the agents from others of the same names (`agents.fingerprint`), in
+            the same order; None where records are to have none.
     """
 
     game: Game
@@ -91,11 +93,12 @@ class Plan:
     agents: tuple[str, ...]
     games: int
     seed: int
+    fingerprints: tuple[str, ...] | None = None
     groups: list[tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         if len(self.agents) < 2:
-            raise ValueError(f"agents is {list(self.agents)}: a tournament takes two and more")
+            raise ValueError(f"agents={list(self.agents)} must be two agents or more")
         if len(self.agents) >= self.players:
             groups = list(combinations(self.agents, self.players))
         else:
@@ -135,11 +138,13 @@ class Plan:
             self.groups[group][order[(seat + rotation) % self.players]]
             for seat in range(self.players)
         ]
+        known = dict(zip(self.agents, self.fingerprints or (), strict=False))
         return Match(
             tuple(seats),
             (self.seed + deal) % (UINT64_MAX + 1),
             (self.seed, number),
             {"tournament": {"seed": self.seed, "agents": list(self.agents), "number": number}},
+            tuple(known[agent] for agent in seats) if known else None,
         )
 
 
@@ -161,6 +166,9 @@ class Progress:
 class Tournament:
     """A tournament that is played bit by bit. The arguments are those of `tournament`, which plays one to its end.
 
+    No other tournament can be written to its file until it has been played, `play` has been left,
+    or nothing refers to it any more.
+
     Attributes:
         plan: What is played.
         finished: The games that have ended, by their numbers; from the beginning those in the file.
@@ -168,7 +176,7 @@ class Tournament:
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         agents: Sequence[AgentSpec],
         games: int,
         seed: int | None = None,
@@ -178,27 +186,50 @@ class Tournament:
         workers: int = 1,
         ratings: bool = True,
     ) -> None:
-        described = registry.get_game(game)
+        described = _game_of(game)
         self._agents = named_agents(agents)
+        self._workers = checks.integer("workers", workers, 1, 1024)
+        if self._workers > 1:
+            from tabletop_envs.agents.workers import check_agents
+
+            check_agents(self._agents)
+        self._ratings = checks.boolean("ratings", ratings)
+        if self._ratings:
+            require("openskill.models", "arena")
+        self._path = path
         if seed is None and path is not None:
-            seed = _seed_of(path)
+            seed = seed_of(path)
         self.plan = Plan(
             described,
             described.parse_options({} if options is None else options),
             tuple(self._agents),
             checks.integer("games", games, 1, 2**40),
             secrets.randbits(32) if seed is None else checks.seed("seed", seed),
+            tuple(map(fingerprint, self._agents.values())),
         )
-        self._workers = checks.integer("workers", workers, 1, 1024)
-        self._ratings = ratings = checks.boolean("ratings", ratings)
-        if ratings:
-            require("openskill.models", "arena")
-        self._path = path
+        self.finished: dict[int, Outcome] = {}
+        self._lock: FileLock | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Lock the file, and read what it has."""
         self._sums = dict.fromkeys(self.plan.agents, 0.0)
         self._counts = dict.fromkeys(self.plan.agents, 0)
-        self.finished: dict[int, Outcome] = {}
-        for outcome in _read_finished(path, self.plan) if path is not None else ():
-            self._add(outcome)
+        self.finished = {}
+        if self._path is None:
+            return
+        self._lock = FileLock(self._path)
+        try:
+            for outcome in read_finished(self._path, self.plan):
+                self._add(outcome)
+        except BaseException:
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _add(self, outcome: Outcome) -> None:
         self.finished[outcome.number] = outcome
@@ -211,14 +242,19 @@ class Tournament:
 
         What has been said is in the file. ValueError for an agent's illegal action.
         """
-        yield self.progress()
-        missing = (n for n in range(self.plan.total) if n not in self.finished)
-        for played in self._play(missing):
-            if self._path is not None:
-                records.append(self._path, *played)
-            for record in played:
-                self._add(Outcome.of(record.notes["tournament"]["number"], record))
+        if self._path is not None and self._lock is None:
+            self._open()
+        try:
             yield self.progress()
+            missing = (n for n in range(self.plan.total) if n not in self.finished)
+            for played in self._play(missing):
+                if self._path is not None:
+                    records.append(self._path, *played)
+                for record in played:
+                    self._add(Outcome.of(record.notes["tournament"]["number"], record))
+                yield self.progress()
+        finally:
+            self._close()
 
     def _play(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
         plan = self.plan
@@ -252,7 +288,7 @@ class Tournament:
 
 
 def tournament(
-    game: str,
+    game: Game | str,
     agents: Sequence[AgentSpec],
     games: int,
     seed: int | None = None,
@@ -266,23 +302,28 @@ def tournament(
     """Play a tournament, or resume an interrupted one, and return its table.
 
     Args:
-        game: The game's id or name.
-        agents: Names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`), its agent objects, or pairs
-            `(name, agent)`, where an agent may be any callable `(observation, action_mask, rng) -> action`.
+        game: The game's id or name, or the `Game`; one of the registry.
+        agents: Two or more: names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`),
+            its agent objects, or pairs `(name, agent)`, where an agent may be any callable
+            `(observation, action_mask, rng) -> action`.
         games: Games of each pair (of each group with three or four players). A multiple of the players gives every deal from all seats.
         seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
         options: The game's options.
-        path: A file to which every finished game is written at once as a record (`tabletop_envs.records`). If it is there already, it
-            must be of the same tournament: its games are checked against the rules and not played again. It may be of fewer
-            games than are wanted now.
+        path: A file to which every finished game is written at once as a record
+            (`tabletop_envs.records`). If it is there already, it must be of the same tournament:
+            its games are checked against the rules and not played again. It may be of fewer games
+            than are wanted now. Each agent must be the one that began it: records keep fingerprints
+            (`agents.fingerprint`). No other tournament can write to it meanwhile.
         workers: In how many processes to play. Results do not depend on it. With more than one, agents of one's own must be
             picklable, and a script needs the usual `if __name__ == "__main__":`.
         ratings: Whether to rate the agents (takes openskill, the extra `arena`).
         progress: Called at the beginning, and whenever games have ended.
 
     Raises:
-        TypeError, ValueError: For impossible arguments; for a file of another tournament, which is not touched; for an agent's
-            illegal action. Games finished before are in the file.
+        TypeError, ValueError: For impossible arguments; for a file of another tournament or of
+            other agents, which is not touched; for an agent's illegal action. Games finished before
+            are in the file.
+        BlockingIOError: If another tournament is being written to the file.
         ImportError: Where openskill is wanted and not installed.
     """
     played = Tournament(game, agents, games, seed, options, path, workers=workers, ratings=ratings)
@@ -293,7 +334,7 @@ def tournament(
 
 
 def play_match(
-    game: str,
+    game: Game | str,
     agents: Sequence[AgentSpec],
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
@@ -301,7 +342,7 @@ def play_match(
     """Play one game and return its record.
 
     Args:
-        game: The game's id or name.
+        game: The game's id or name, or the `Game`; one of the registry.
         agents: The agent of each player, as in `tournament`; the same one may have several seats.
         seed: Of the game, and of its agents' chance; None: a new one.
         options: The game's options.
@@ -309,7 +350,7 @@ def play_match(
     Raises:
         TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
     """
-    described = registry.get_game(game)
+    described = _game_of(game)
     parsed = described.parse_options({} if options is None else options)
     players = described.num_players(parsed)
     if len(checks.sequence("agents", agents, "agents")) != players:
@@ -320,66 +361,21 @@ def play_match(
         if not isinstance(agent, GameAgent) and known[name] is not agent:
             raise ValueError(f"two agents are called {name!r}")
     seed = secrets.randbits(32) if seed is None else checks.seed("seed", seed)
-    match = Match(tuple(name for name, _ in seats), seed, (seed,), {})
+    match = Match(
+        tuple(name for name, _ in seats),
+        seed,
+        (seed,),
+        {},
+        tuple(fingerprint(agent) for _, agent in seats),
+    )
     ((record,),) = play_matches(described, parsed, known, iter([match]))
     return record
 
 
-# The file
-
-
-def _seed_of(path: str | os.PathLike[str]) -> int | None:
-    """The seed of the tournament in a file; None where the file is not there or has no game yet."""
-    if not Path(path).exists():
-        return None
-    for record in records.read_records(path, rules=False, half_line=True):
-        seed = _tournament_of(record).get("seed")
-        return seed if isinstance(seed, int) else None
-    return None
-
-
-def _tournament_of(record: GameRecord) -> Mapping[str, Any]:
-    noted = record.notes.get("tournament")
-    return noted if isinstance(noted, Mapping) else {}
-
-
-def _read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
-    """The games that a file has already; a half-written last line is removed."""
-    if not Path(path).exists():
-        return []
-    finished: dict[int, Outcome] = {}
-    for line, record in enumerate(records.read_records(path, half_line=True), 1):
-        where = f"{os.fspath(path)}, line {line}"
-        noted = _tournament_of(record)
-        if not noted or record.result is None:
-            raise ValueError(f"{where}: this is no game of a tournament")
-        there = {
-            "game": record.game,
-            "options": record.options,
-            "seed": noted.get("seed"),
-            "agents": noted.get("agents"),
-        }
-        for name, wanted in plan.settings().items():
-            if there[name] != wanted:
-                raise ValueError(
-                    f"{where}: this is a game of another tournament: its {name} is {there[name]!r}, "
-                    f"not {wanted!r}"
-                )
-        number = require_int(noted.get("number"), f"{where}: number", 0, 2**63)
-        match = plan.match(number)
-        if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
-            raise ValueError(f"{where}: seed or agents are not those of game {number}")
-        outcome = Outcome.of(number, record)
-        if finished.setdefault(number, outcome) != outcome:
-            raise ValueError(f"{where}: this is another course of game {number} than before")
-    begin = GameRecord(
-        plan.settings()["game"], plan.options, list(plan.match(0).seats), [], plan.seed
-    ).to_json()
-    head = begin[: begin.index(',"agents"')].encode()
-    with open(path, "rb") as file:
-        half = file.read().rpartition(b"\n")[2][: len(head)]
-    if not head.startswith(half):
-        raise ValueError(f"{os.fspath(path)}: the last line is no game of this tournament")
-    records.drop_half_line(path)
-    # A file may have more games than are wanted now.
-    return [outcome for number, outcome in finished.items() if number < plan.total]
+def _game_of(game: Game | str) -> Game:
+    """A game of the registry: records name games by their ids, and read them back by them."""
+    described = find_game(game)
+    name = registry.batch_id(described.name)
+    if described is not registry.get_game(name):
+        raise ValueError(f"game={game!r} must be the registry's own {name}")
+    return described

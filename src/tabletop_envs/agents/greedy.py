@@ -12,13 +12,15 @@ actions, so that luck favours none of them.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs.agents import heuristics
+from tabletop_envs.agents import fingerprints, heuristics
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.agents.heuristics import evaluate, is_settled
+from tabletop_envs.envs.slices import next_size
 from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
 from tabletop_envs.kernels.engine import entry, legal_words, num_words
@@ -30,12 +32,22 @@ __all__ = ["GreedyAgent"]
 
 # The longest decision, in actions: to choose a meeple of meeples and move it (2), a sidestep (2), a clone, a teleport.
 LONGEST_DECISION = 6
+# The lanes of an agent's first slice.
+FIRST_SLICE = 64
 
 
 class GreedyAgent(GameAgent):
     """Takes the action whose best outcome, at the end of the decision, the game's heuristic values most."""
 
     name = "greedy"
+
+    def __init__(self) -> None:
+        self._slice = FIRST_SLICE
+
+    def fingerprint(self) -> str:
+        """See `agents.fingerprint`."""
+        code = fingerprints.sources(__file__, heuristics.__file__)
+        return fingerprints.digest(type(self), fingerprints.settings(self), code)
 
     def choose_lanes(
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
@@ -44,7 +56,13 @@ class GreedyAgent(GameAgent):
         heuristics.load(game)
         copies = np.zeros(LONGEST_DECISION + 1, game.kernel.state)
         work = heuristics.workspace(game.kernel)
-        choose_greedily(states, legal, samplers, lanes, actions, copies, work)
+        first = 0
+        while first < len(lanes):
+            part = lanes[first : first + self._slice]
+            begin = time.perf_counter()
+            choose_greedily(states, legal, samplers, part, actions, copies, work)
+            first += len(part)
+            self._slice = next_size(self._slice, len(part), time.perf_counter() - begin)
 
 
 @entry
@@ -61,7 +79,8 @@ def choose_greedily(
         sampler = rng.advance(samplers[lane])
         copies[0] = states[lane]
         deal_hidden(copies[0], player, rng.output(sampler))
-        words[0] = legal[lane]
+        for index in range(size):
+            words[0, index] = legal[lane, index]
         next_word[0] = 0
         level, first, worth = 0, np.int64(-1), -np.inf
         best, best_worth, equals = np.int64(-1), -np.inf, ZERO
@@ -72,7 +91,7 @@ def choose_greedily(
             next_word[level] = index
             if level == 0 and first >= 0:
                 # All that can follow on `first` has been seen.
-                if worth > best_worth:
+                if best < 0 or worth > best_worth:
                     best, best_worth, equals = first, worth, ONE
                 elif worth == best_worth:
                     # Each of the equals so far stays the choice with the same probability.

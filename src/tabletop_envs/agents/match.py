@@ -31,12 +31,14 @@ class Match:
         deal: The game's seed, 0 … 2^64 − 1.
         chance: Where the agents' chance comes from: any whole numbers from 0 on; each seat has a stream of its own.
         notes: For the record.
+        fingerprints: Each player's agent's (`agents.fingerprint`), for the record.
     """
 
     seats: tuple[str, ...]
     deal: int
     chance: tuple[int, ...]
     notes: Mapping[str, Any]
+    fingerprints: tuple[str, ...] | None = None
 
     def stream(self, seat: int) -> np.random.SeedSequence:
         """The stream of the agent in a seat."""
@@ -205,4 +207,5 @@ class _Lanes:
                 "by_limit": bool(state["status"] == BY_LIMIT),
             },
             notes=dict(match.notes),
+            fingerprints=None if match.fingerprints is None else list(match.fingerprints),
         )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from tabletop_envs.agents.agent import Agent, GameAgent
@@ -24,16 +28,33 @@ CHUNK_SECONDS = 1.0
 MAX_CHUNK = 1024
 
 
+def check_agents(agents: Mapping[str, GameAgent | Agent]) -> None:
+    """ValueError for an agent that cannot be sent to other processes."""
+    for name, agent in agents.items():
+        try:
+            pickle.dumps(agent)
+        except Exception as error:
+            raise ValueError(
+                f"agent {name!r} must be picklable to play in several processes, such as a function at the top of a "
+                f"module (with workers=1 it may be anything): {error}"
+            ) from None
+
+
 def play_in_processes(
     plan: Plan, agents: Mapping[str, GameAgent | Agent], numbers: Iterator[int], workers: int
 ) -> Iterator[list[GameRecord]]:
-    """As `play_matches`, for the games of a plan with the given numbers. Agents must be picklable."""
+    """As `play_matches`, for the games of a plan with the given numbers.
+
+    Agents must be picklable (`check_agents`). RuntimeError where a process cannot load them, or
+    dies.
+    """
+    # Forked copies of a process that has threads may hang.
+    context = multiprocessing.get_context("spawn")
+    # The processes wait for the end of this pipe: they end when it is closed, in the middle of a
+    # game too.
+    until, running = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(
-        workers,
-        # Forked copies of a process that has threads may hang.
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-        initargs=(plan, dict(agents)),
+        workers, mp_context=context, initializer=_begin, initargs=(plan, dict(agents), until)
     )
     size = 1
     waiting: set[Future[tuple[float, list[GameRecord]]]] = set()
@@ -52,25 +73,34 @@ def play_in_processes(
                 elif seconds > 2 * CHUNK_SECONDS:
                     size = max(min(size, len(records) // 2), 1)
                 yield records
+    except BrokenProcessPool as error:
+        raise RuntimeError(
+            "a process that plays games of the tournament has died, or could not load the agents: they must be importable "
+            'in a new process, and a script needs its `if __name__ == "__main__":` (workers=1 needs neither)'
+        ) from error
     finally:
+        running.close()
         pool.shutdown(wait=False, cancel_futures=True)
+        until.close()
 
 
 _PLAN: list[tuple[Plan, dict[str, GameAgent | Agent]]] = []
 
 
-def _begin(plan: Plan, agents: dict[str, GameAgent | Agent]) -> None:
+def _begin(plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection) -> None:
     # Ctrl-C is the parent's business.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _PLAN[:] = [(plan, agents)]
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=_follow_parent, args=(until,), daemon=True).start()
 
 
-def _follow_parent() -> None:
-    """End with the parent, however it ends: a pool's processes would wait for its next task for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+def _follow_parent(until: Connection) -> None:
+    """End when the parent closes its end of a pipe, or ends itself, however.
+
+    A pool's processes would wait for its next task.
+    """
+    with contextlib.suppress(EOFError, OSError):
+        until.recv()
     os._exit(1)
 
 

@@ -49,7 +49,9 @@ def make_app() -> "typer.Typer":
 
 
 def main() -> None:
-    """The entry point; exits with 1, naming the extra, where Typer or Rich is not installed."""
+    """The entry point; exits with 1, saying why, where Typer or Rich is not installed or there is no output."""
+    from tabletop_envs.cli.streams import standard_streams
+
     try:
         import rich  # noqa: F401 (only to see whether it is there)
         import typer  # noqa: F401
@@ -60,4 +62,5 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(1) from None
-    make_app()(prog_name="tabletop-envs")
+    with standard_streams():
+        make_app()(prog_name="tabletop-envs")

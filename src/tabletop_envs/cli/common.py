@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tabletop_envs import registry
@@ -38,6 +39,38 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """A hint at the known word that was probably meant; empty if none is near."""
     close = difflib.get_close_matches(word, known, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def find_agent(flag: str, name: str) -> None:
+    """See to it that a name is an agent's; typer.BadParameter, with the full name that was probably meant."""
+    from tabletop_envs.agents import agent_names, make_agent
+
+    try:
+        make_agent(name)
+    except ValueError as error:
+        # A name in full, to be typed as it stands.
+        hint = nearest(name, agent_names()).replace(":N", ":400")
+        raise wrong(flag, f"{error}{hint or '; mcts:400, for example'}") from None
+
+
+def require_output(flag: str, path: Path) -> None:
+    """See to it that a file can be written; typer.BadParameter for a device or pipe, a folder, and where there is none."""
+    from tabletop_envs.foreign import require_regular_file
+
+    try:
+        require_regular_file(path)
+        is_folder, is_in_folder = path.is_dir(), path.absolute().parent.is_dir()
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise wrong(flag, f"{path} cannot be written: {fault_text(error)}") from None
+    if is_folder:
+        raise wrong(flag, f"{path} must be a file, not a directory")
+    if not is_in_folder:
+        raise wrong(flag, f"there is no folder {path.parent}")
+
+
+def fault_text(error: OSError | ValueError) -> str:
+    """What the system says of a file, without its number and the file's name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def seed_option(meaning: str) -> Any:

@@ -7,6 +7,7 @@ A thin layer over `tabletop_envs.session`, which knows the game, undo, hints and
 # their annotations, which name what is imported only there.
 
 import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +15,12 @@ from tabletop_envs import registry
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
+    fault_text,
+    find_agent,
     find_games,
     game_options,
-    nearest,
     options_option,
+    require_output,
     seed_option,
     taking_several,
     wrong,
@@ -36,16 +39,11 @@ DEFAULT_THINK_SECONDS, MAX_THINK_SECONDS = 5.0, 3600
 
 def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
     """The agents by seats: one opponent takes all other seats, several one each."""
-    from tabletop_envs.agents import agent_names, make_agent
-
     for name in opponents:
-        try:
-            if name != "human":
-                make_agent(name)
-        except ValueError as error:
-            raise wrong("--opponent", f"{error}{nearest(name, agent_names())}") from None
+        if name != "human":
+            find_agent("--opponent", name)
     if not 0 <= seat < players:
-        raise wrong("--seat", f"{seat} is impossible: allowed is 0 to {players - 1}")
+        raise wrong("--seat", f"{seat} must be an integer from 0 to {players - 1}")
     if len(opponents) == 1:
         opponents = opponents * (players - 1)
     if len(opponents) != players - 1:
@@ -77,7 +75,7 @@ def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> "Ses
             agents = _make_agents(len(record.agents), people[0] if people else 0, opponents)
         session = Session.resume(record, agents)
     except OSError as error:
-        raise wrong("--resume", f"{path} cannot be read: {error.strerror}") from None
+        raise wrong("--resume", f"{path} cannot be read: {fault_text(error)}") from None
     except ValueError as error:
         raise wrong("--resume", str(error)) from None
     if game is not None:
@@ -163,6 +161,7 @@ def add_to(app: "typer.Typer") -> None:
 
         Ctrl-C and the end of the input save the game and end.
         """
+        from tabletop_envs.cli.compiling import Compiling
         from tabletop_envs.cli.terminal import End, Terminal
         from tabletop_envs.cli.web import play_web
 
@@ -180,17 +179,19 @@ def add_to(app: "typer.Typer") -> None:
             raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
         if resume is None and game is None:
             raise wrong("GAME", "name a game, or a saved one with --resume")
-        if save is not None and save.exists() and save != resume:
-            raise wrong(
-                "--save",
-                f"{save} is there already: resume it by --resume, or name another file",
-            )
-        if save is not None and not save.parent.is_dir():
-            raise wrong("--save", f"there is no folder {save.parent}")
+        if save is not None:
+            require_output("--save", save)
+            if save.exists() and save != resume:
+                raise wrong(
+                    "--save",
+                    f"{save} is there already: resume it by --resume, or name another file",
+                )
+        if not web and sys.stdin is None:
+            raise wrong("standard input", "there is none to read moves from (see --web)")
         interrupted = False
         terminal: Terminal | None = None
         try:
-            with CtrlC():
+            with CtrlC(), Compiling(lambda text: typer.echo(text, err=True)) as compiling:
                 if resume is not None:
                     session = _resumed_session(resume, game, opponent or [])
                 else:
@@ -205,9 +206,10 @@ def add_to(app: "typer.Typer") -> None:
                         port=port or 0,
                         open_browser=not no_open,
                         think_seconds=think_seconds or DEFAULT_THINK_SECONDS,
+                        compiling=compiling,
                     )
                     return
-                terminal = Terminal(session, make_reader(), save or resume)
+                terminal = Terminal(session, make_reader(), save or resume, compiling)
                 with contextlib.suppress(End, EOFError):
                     terminal.run()
         except KeyboardInterrupt:

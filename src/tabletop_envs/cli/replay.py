@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tabletop_envs.cli.common import INTERRUPTED, CtrlC, wrong
+from tabletop_envs.cli.common import INTERRUPTED, CtrlC, fault_text, require_output, wrong
 
 if TYPE_CHECKING:
     import typer
@@ -36,7 +36,7 @@ def choose_games(path: Path, numbers: Sequence[int]) -> list["GameRecord"]:
             if numbers and last >= max(numbers):
                 break
     except OSError as error:
-        raise wrong("FILE", f"{path} cannot be read: {error.strerror}") from None
+        raise wrong("FILE", f"{path} cannot be read: {fault_text(error)}") from None
     except ValueError as error:
         raise wrong("FILE", str(error)) from None
     if not last:
@@ -112,10 +112,7 @@ def add_to(app: "typer.Typer") -> None:
         if theme not in PAGE_THEMES:
             raise wrong("--theme", f"{theme!r} is impossible: allowed is {', '.join(PAGE_THEMES)}")
         target = file.with_suffix(".html") if output is None else output
-        if target.exists() and not target.is_file():
-            raise wrong("--output", f"{target} is no file that could be replaced")
-        if not target.parent.is_dir():
-            raise wrong("--output", f"there is no folder {target.parent}")
+        require_output("--output", target)
         if target.exists() and file.exists() and os.path.samefile(target, file):
             raise wrong("--output", f"{target} has the games: name another file")
         try:
@@ -129,6 +126,6 @@ def add_to(app: "typer.Typer") -> None:
             typer.echo(f"tabletop-envs: {error}", err=True)
             raise typer.Exit(1) from None
         except OSError as error:
-            raise wrong("--output", f"{target} cannot be written: {error.strerror}") from None
+            raise wrong("--output", f"{target} cannot be written: {fault_text(error)}") from None
         count = "1 game" if len(games) == 1 else f"{len(games)} games"
         typer.echo(f"wrote {target}: {count}, {-(-len(text) // 1000)} kB")

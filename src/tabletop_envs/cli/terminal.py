@@ -5,16 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tabletop_envs.cli.common import nearest
+import numpy as np
+
+from tabletop_envs.agents import GameAgent, make_agent
+from tabletop_envs.cli.common import fault_text, nearest
+from tabletop_envs.cli.compiling import Compiling
 from tabletop_envs.cli.reader import Reader
-from tabletop_envs.session import HUMAN, Session, load, save
+from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
 
 HINT_AGENT = "mcts:1000"
 # Up to so many moves are listed at every turn.
 MAX_LISTED = 30
 COMMANDS = {
     "moves [TEXT]": "list the legal moves, or those with a text in their names",
-    "undo": "go back to your last choice",
+    "undo": "go back to your last choice, but not behind chance such as a roll of dice",
     "hint [AGENT]": f"what an agent would do, by default {HINT_AGENT}",
     "save [FILE]": "save the game",
     "resume FILE": "resume a saved game",
@@ -31,10 +36,13 @@ class End(Exception):  # noqa: N818 (nothing has gone wrong)
 class Terminal:
     """The dialogue of a game. Everything that is said goes to standard output."""
 
-    def __init__(self, session: Session, read: Reader, path: Path | None) -> None:
+    def __init__(
+        self, session: Session, read: Reader, path: Path | None, compiling: Compiling
+    ) -> None:
         from rich.console import Console
 
         self.session = session
+        self._compiling = compiling
         self.path = path
         self._read = read
         self._console = Console(markup=False, highlight=False, emoji=False)
@@ -109,6 +117,8 @@ class Terminal:
         self._say(
             "Moves are typed by number, by name, or by the beginning of a name; `help` lists commands."
         )
+        if not self.session.over:
+            self._compiling.behind(self.session.agents, self.session.env, _choose_at_once)
         while True:
             session = self.session
             if session.over:
@@ -130,6 +140,7 @@ class Terminal:
 
     def _let_agent_play(self) -> None:
         player = self.session.player
+        self._compiling.wait()
         if self._console.is_terminal:
             with self._console.status(f"{self._who(player)} thinks ..."):
                 name = self.session.play_agent()
@@ -185,7 +196,7 @@ class Terminal:
                 if self.session.undo():
                     self._shown = False
                 else:
-                    self._say("there is nothing to undo")
+                    self._say(NOTHING_TO_UNDO)
             case "hint":
                 self._hint(argument or HINT_AGENT)
             case "save":
@@ -196,6 +207,7 @@ class Terminal:
                 self._say(f"{text!r} is no command; `help` lists them")
 
     def _hint(self, agent: str) -> None:
+        self._compiling.wait()
         try:
             self._say(f"{agent} would choose: {self.session.hint(agent)}")
         except (ValueError, ImportError) as error:
@@ -206,13 +218,13 @@ class Terminal:
     def save(self, path: Path | None = None) -> bool:
         """Save the game to the file given, to that of the game, or to a new one; whether that went well."""
         path = path or self.path or self._new_path()
-        if path.exists() and path != self.path:
-            self._say(f"{path} is there already: name another file")
-            return False
         try:
+            if path.exists() and path != self.path:
+                self._say(f"{path} is there already: name another file")
+                return False
             save(path, self.session.record())
-        except OSError as error:
-            self._say(f"{path} cannot be written: {error.strerror}")
+        except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+            self._say(f"{path} cannot be written: {fault_text(error)}")
             return False
         self.path = path
         self._say(f"saved: {path}")
@@ -232,7 +244,7 @@ class Terminal:
         try:
             self.session = Session.resume(load(name))
         except OSError as error:
-            self._say(f"{name} cannot be read: {error.strerror}")
+            self._say(f"{name} cannot be read: {fault_text(error)}")
         except ValueError as error:
             self._say(str(error))
         else:
@@ -248,6 +260,13 @@ class Terminal:
             self.save()
         if unfinished and self.path is not None:
             self._say(f"resume with: tabletop-envs play --resume {self.path}")
+
+
+def _choose_at_once(name: str, env: TabletopEnv) -> int:
+    # What a search needs is compiled, however short it is.
+    agent = make_agent("mcts:1" if name.startswith("mcts:") else name)
+    assert isinstance(agent, GameAgent)  # all that have a name are
+    return agent.choose(env, np.random.default_rng())
 
 
 def find_move(names: list[str], text: str) -> str | list[str]:

@@ -16,12 +16,14 @@ from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
     Live,
+    fault_text,
+    find_agent,
     find_games,
     game_options,
-    nearest,
     number_text,
     options_option,
     print_tables,
+    require_output,
     seed_option,
     taking_several,
     value_text,
@@ -181,17 +183,12 @@ class LiveScore(Live):
 
 
 def _check_agents(names: list[str]) -> None:
-    from tabletop_envs.agents import agent_names, make_agent
-
     if len(names) < 2:
         raise wrong(
-            "--agents", f"a tournament takes two and more: there are {', '.join(agent_names())}"
+            "--agents", f"there must be two agents or more, and {names[0]!r} is the only one"
         )
     for name in names:
-        try:
-            make_agent(name)
-        except ValueError as error:
-            raise wrong("--agents", f"{error}{nearest(name, agent_names())}") from None
+        find_agent("--agents", name)
         if names.count(name) > 1:
             raise wrong("--agents", f"{name!r} is given twice")
 
@@ -200,11 +197,17 @@ def _players_option(game: Any, players: int | None, texts: list[str]) -> list[st
     """The texts of options with the number of players, where it is given apart."""
     if players is None:
         return texts
-    if any(option.name == "num_players" for option in game.options):
-        return [*texts, f"num_players={players}"]
-    if players != game.num_players(game.parse_options({})):
-        raise wrong("--players", f"{game.name} has {game.num_players({})} players, not {players}")
-    return texts
+    option = next((option for option in game.options if option.name == "num_players"), None)
+    fixed = game.num_players(game.parse_options({}))
+    least, most = (fixed, fixed) if option is None else (option.minimum, option.maximum)
+    if not least <= players <= most:
+        allowed = f"{least}" if least == most else f"an integer from {least} to {most}"
+        raise wrong("--players", f"{players} must be {allowed} in {game.name}")
+    if option is None:
+        return texts
+    if any(text.partition("=")[0].strip() == "num_players" for text in texts):
+        raise wrong("--players", "--option num_players says the same: give one of the two")
+    return [*texts, f"num_players={players}"]
 
 
 def add_to(app: "typer.Typer") -> None:
@@ -249,7 +252,6 @@ def add_to(app: "typer.Typer") -> None:
             Path | None,
             typer.Option(
                 show_default=False,
-                dir_okay=False,
                 help="A file for the games, one record a line. An interrupted tournament goes on from it.",
             ),
         ] = None,
@@ -270,6 +272,8 @@ def add_to(app: "typer.Typer") -> None:
         (described,) = find_games([game])
         options = game_options(described, _players_option(described, players, option or []))
         _check_agents(agents)
+        if output is not None:
+            require_output("--output", output)
         played = None
         interrupted = False
         try:
@@ -284,10 +288,12 @@ def add_to(app: "typer.Typer") -> None:
                     ctrl_c.check()
         except KeyboardInterrupt:
             interrupted = True
-        except ImportError as error:
+        except (ImportError, RuntimeError) as error:
             typer.echo(f"tabletop-envs: {error}", err=True)
             raise typer.Exit(1) from None
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise wrong("--output", f"{output} cannot be used: {fault_text(error)}") from None
+        except ValueError as error:
             raise wrong("--output", str(error)) from None
         if played is not None:
             table = played.table()

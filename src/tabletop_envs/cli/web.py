@@ -5,17 +5,26 @@ A thin layer over `tabletop_envs.web`.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tabletop_envs.cli.compiling import Compiling
+    from tabletop_envs.envs.aec import TabletopEnv
     from tabletop_envs.session import Session
 
 
 def play_web(
-    session: Session, *, path: Path | None, port: int, open_browser: bool, think_seconds: float
+    session: Session,
+    *,
+    path: Path | None,
+    port: int,
+    open_browser: bool,
+    think_seconds: float,
+    compiling: Compiling,
 ) -> None:
     """Serve a game on 127.0.0.1 until Ctrl-C, then save what would be lost.
 
@@ -25,26 +34,44 @@ def play_web(
         port: The port; 0: a free one.
         open_browser: Whether to open the page in a browser.
         think_seconds: How long an agent's search may take for one action.
+        compiling: Compiles the game's agents while the page is opened.
 
     Raises:
         ImportError: Without the extra `web` or `render`.
         typer.BadParameter: If the port cannot be had.
         ValueError: For an impossible `think_seconds`.
     """
+    import numpy as np
     import typer
 
-    from tabletop_envs.cli.common import wrong
+    from tabletop_envs.cli.common import fault_text, wrong
     from tabletop_envs.web import WebGame, serve
+    from tabletop_envs.web.launch import private_page
+    from tabletop_envs.web.opponents import choose
 
     game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
 
+    def choose_at_once(name: str, env: TabletopEnv) -> int:
+        return choose(name, env, np.random.default_rng(), 0.01)
+
+    private = contextlib.ExitStack()
+
     def ready(address: str) -> None:
         typer.echo(f"the game is at {address} until Ctrl-C")
-        if open_browser:
-            # Some browsers hold up whoever starts them.
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        compiling.behind(session.agents, session.env, choose_at_once)
+        if not open_browser:
+            return
+        try:
+            page = private.enter_context(private_page(address))
+        except OSError as error:
+            typer.echo(f"no browser is opened: {fault_text(error)}", err=True)
+            return
+        # Some browsers hold up whoever starts them.
+        threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     def ended() -> None:
+        # A signal may end the process after this.
+        private.close()
         saved = game.save()
         if saved is None:
             return
@@ -58,4 +85,6 @@ def play_web(
         # How a server is ended: the games are saved by now.
         return
     except OSError as error:
-        raise wrong("--port", f"{port} cannot be had: {error.strerror}") from None
+        raise wrong("--port", f"{port} cannot be had: {fault_text(error)}") from None
+    finally:
+        private.close()

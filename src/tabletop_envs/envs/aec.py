@@ -18,9 +18,12 @@ from tabletop_envs.envs.game import (
     ObservationPart,
     Snapshot,
     State,
+    find_game,
     rewards_of_illegal,
     rewards_of_scores,
 )
+from tabletop_envs.envs.states import require_states
+from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 
 __all__ = ["TabletopEnv"]
@@ -73,7 +76,7 @@ class TabletopEnv(Drawing, AECEnv):
         checks.choice("mask_in", mask_in, MASK_PLACES)
         checks.choice("on_illegal", on_illegal, ON_ILLEGAL)
         checks.text("obs_key", obs_key, other_than="action_mask")
-        self.game = game
+        self.game = game = find_game(game)
         self.render_mode = render_mode
         self.mask_in = mask_in
         self.obs_key = obs_key
@@ -98,6 +101,7 @@ class TabletopEnv(Drawing, AECEnv):
         self._skip_agent_selection: str | None = None
         self._spaces: dict[str, spaces.Space[Any]] | None = None
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._turn = Turn()
         self._started = False
         self._offender: int | None = None
         self._before = None
@@ -150,6 +154,7 @@ class TabletopEnv(Drawing, AECEnv):
 
     # Playing
 
+    @one_at_a_time
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game.
 
@@ -200,7 +205,15 @@ class TabletopEnv(Drawing, AECEnv):
             gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
             ValueError: For what is no action of the action space, for None from an agent that lives, for an action
                 after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
+            RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
         """
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            self._step(action)
+
+    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
@@ -336,7 +349,7 @@ class TabletopEnv(Drawing, AECEnv):
             return int(names[text])
         import difflib
 
-        close = difflib.get_close_matches(str(text), names, 1, 0.0)
+        close = difflib.get_close_matches(text if isinstance(text, str) else "", names, 1, 0.0)
         hint = f"; the nearest is {close[0]!r}" if close else ""
         raise ValueError(f"no legal action is called {checks.shown(text)}{hint}")
 
@@ -421,7 +434,13 @@ class TabletopEnv(Drawing, AECEnv):
             states: An array of one record, which is copied.
             offender: The player who has lost it by an illegal action.
             before: The bytes of the record before the last action, for drawings that mark what it changed.
+
+        Raises:
+            TypeError, ValueError: For what is no such game, or one with other options; nothing is changed then.
         """
+        require_states(self.game, states, self.options)
+        if states.shape != (1,):
+            raise ValueError(f"states must be one game, not of the shape {states.shape}")
         self._states[:] = states
         self._offender = offender
         self._begin(engine.SHOW)
@@ -431,6 +450,7 @@ class TabletopEnv(Drawing, AECEnv):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._spaces = None
+        twin._turn = Turn()
         # NumPy copies records field by field: their bytes are copied twenty times as fast.
         states = self._states
         twin._states = np.frombuffer(bytearray(states.tobytes()), states.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,20 @@ import numpy.typing as npt
 from gymnasium import logger
 
 from tabletop_envs import checks
+from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.game import Game, ObservationPart, State, lane_seeds
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
-from tabletop_envs.kernels import engine
+from tabletop_envs.envs.game import Game, ObservationPart, State, find_game, lane_seeds
+from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
+from tabletop_envs.envs.threads import (
+    MAX_THREADS,
+    LaneThreads,
+    Turn,
+    busy,
+    cut,
+    one_at_a_time,
+    slices,
+)
+from tabletop_envs.kernels import RUNNING, engine
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -25,6 +35,12 @@ __all__ = ["BatchEnv", "RolloutCounts"]
 # worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
 # meeples. Smaller batches stay in the calling thread.
 MIN_BYTES_PER_THREAD = 2**24
+
+# The attributes that are arrays, in the order of the compiled loop's arguments.
+_SHOWN = (
+    *("action_mask", "observation", "current_player", "rewards"),
+    *("terminated", "by_limit", "scores", "episode_length"),
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +105,8 @@ class BatchEnv:
     Lane `i` of a batch with the seed `s` plays what the AEC environment plays after `reset(seed=s + i)`, and
     its following games are those of further calls of `reset()`. Results depend neither on the batch's size nor on threads.
 
-    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P players.
+    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P players. A batch takes one call
+    at a time: a RuntimeError tells where a second thread calls one of these methods, or `sample_actions`, meanwhile.
 
     Attributes:
         observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts); with `packed=True`
@@ -107,6 +124,15 @@ class BatchEnv:
         check, packed, render_mode: As the batch was made.
     """
 
+    observation: npt.NDArray[np.int8 | np.uint8]
+    action_mask: npt.NDArray[np.bool_ | np.uint8]
+    current_player: npt.NDArray[np.int8]
+    rewards: npt.NDArray[np.float32]
+    terminated: npt.NDArray[np.bool_]
+    by_limit: npt.NDArray[np.bool_]
+    scores: npt.NDArray[np.int32]
+    episode_length: npt.NDArray[np.int32]
+
     def __init__(
         self,
         game: Game,
@@ -122,7 +148,7 @@ class BatchEnv:
         require_render_mode(render_mode)
         self.render_mode = render_mode
         self._board: TabletopEnv | None = None
-        self.game = game
+        self.game = game = find_game(game)
         self.check = checks.boolean("check", check)
         self.packed = checks.boolean("packed", packed)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
@@ -132,55 +158,50 @@ class BatchEnv:
         self.num_actions = game.kernel.num_actions
         lanes, players = self.num_envs, self.num_players
         self._packed_parts = np.zeros((0, 4), np.int64)
-        self.observation: npt.NDArray[np.int8 | np.uint8]
-        self.action_mask: npt.NDArray[np.bool_ | np.uint8]
+        observation: npt.NDArray[np.int8 | np.uint8]
+        mask: npt.NDArray[np.bool_ | np.uint8]
         if self.packed:
-            self._packed_parts = np.array(
-                [
-                    (part.slice.start, np.prod(part.shape), spec.low, spec.digits)
-                    for part, spec in zip(game.observation.values(), game.parts, strict=True)
-                ],
-                np.int64,
-            )
-            size = sum(
-                -(-count // 8) * digits for _, count, _, digits in self._packed_parts.tolist()
-            )
-            self.observation = np.zeros((lanes, size), np.uint8)
-            self.action_mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
+            self._packed_parts = packed_parts(game)
+            size = packed_size(self._packed_parts)
+            observation = np.zeros((lanes, size), np.uint8)
+            mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
         else:
-            self.observation = np.zeros((lanes, game.kernel.observation_size), np.int8)
-            self.action_mask = np.zeros((lanes, self.num_actions), np.bool_)
-        self.current_player: npt.NDArray[np.int8] = np.zeros(lanes, np.int8)
-        self.rewards: npt.NDArray[np.float32] = np.zeros((lanes, players), np.float32)
-        self.terminated: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
-        self.by_limit: npt.NDArray[np.bool_] = np.zeros(lanes, np.bool_)
-        self.scores: npt.NDArray[np.int32] = np.zeros((lanes, players), np.int32)
-        self.episode_length: npt.NDArray[np.int32] = np.zeros(lanes, np.int32)
+            observation = np.zeros((lanes, game.kernel.observation_size), np.int8)
+            mask = np.zeros((lanes, self.num_actions), np.bool_)
         self._states = game.new_states(lanes, self.options)
         self._samplers = np.zeros(lanes, np.uint64)
         self._legal = engine.new_legal(game.kernel, lanes)
-        self._actions = np.zeros(lanes, np.int64)
-        self._shown = (
-            self.action_mask,
-            self.observation,
-            self.current_player,
-            self.rewards,
-            self.terminated,
-            self.by_limit,
-            self.scores,
-            self.episode_length,
-            self._packed_parts,
+        # What is drawn, and what a user gives.
+        self._actions, self._given = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+        self._shown: tuple[npt.NDArray[Any], ...] = (
+            mask,
+            observation,
+            np.zeros(lanes, np.int8),
+            np.zeros((lanes, players), np.float32),
+            np.zeros(lanes, np.bool_),
+            np.zeros(lanes, np.bool_),
+            np.zeros((lanes, players), np.int32),
+            np.zeros(lanes, np.int32),
         )
+        self._show_arrays()
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
         row = game.kernel.observation_size + self.num_actions
         self._parts = cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
         self._rollout_parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads)
+        self._turn = Turn()
         self._seed_lanes(seed)
         self._restart()
 
+    def _show_arrays(self) -> None:
+        """Give users views: whoever makes one read-only does not keep the engine from writing."""
+        for name, array in zip(_SHOWN, self._shown, strict=True):
+            setattr(self, name, array.view())
+        self._sampled = self._actions.view()
+
     # Playing
 
+    @one_at_a_time
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Start new games in all lanes.
 
@@ -202,7 +223,7 @@ class BatchEnv:
 
     def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
         """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
-        arguments = (self._states, self._legal, command, actions, *self._shown)
+        arguments = (self._states, self._legal, command, actions, *self._shown, self._packed_parts)
         if len(self._parts) == 1:
             return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
         if check:
@@ -228,12 +249,22 @@ class BatchEnv:
             TypeError: Where the actions are not integers, or `check` is no bool.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        checked = self.check if check is None else checks.boolean("check", check)
-        if actions is not self._actions:
-            actions = checks.integers("actions", actions, (self.num_envs,))
-        lane = self._advance(engine.PLAY, actions, checked)
-        if lane >= 0:
-            raise ValueError(self._why_illegal(lane, int(actions[lane])))
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            numbers = self._parse_actions(actions)
+            checked = self.check if check is None else checks.boolean("check", check)
+            lane = self._advance(engine.PLAY, numbers, checked)
+            if lane >= 0:
+                raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+
+    def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        if actions is self._sampled:
+            return self._actions
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        self._given[:] = checks.integers("actions", actions, (self.num_envs,))
+        return self._given
 
     def _why_illegal(self, lane: int, action: int) -> str:
         if not 0 <= action < self.num_actions:
@@ -246,21 +277,29 @@ class BatchEnv:
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        self._threads.run(
-            self._parts,
-            engine.sample_lanes,
-            self._states,
-            self._legal,
-            self._samplers,
-            self._actions,
-        )
-        return self._actions
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "sample_actions")
+        with lock:
+            self._threads.run(
+                self._parts,
+                engine.sample_lanes,
+                self._states,
+                self._legal,
+                self._samplers,
+                self._actions,
+            )
+        return self._sampled
 
+    @one_at_a_time
     def rollout(self, steps: int) -> RolloutCounts:
         """Play `steps` uniformly random actions in every lane without leaving compiled code.
 
         The same as `steps` times `step(sample_actions())`, except that of the games that end only the counts
         remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had ended no game.
+
+        Ctrl-C ends it within a fraction of a second: the games then stand where they have come to, some of them further than
+        others, and all arrays show that; their counts are lost.
 
         Raises:
             TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
@@ -270,11 +309,18 @@ class BatchEnv:
         parts = self._rollout_parts
         tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
 
-        def play(first: int, last: int) -> None:
-            engine.rollout_lanes(self._states, self._samplers, steps, tallies[first], first, last)
+        def play(*part: int) -> None:
+            tally = tallies[part[0]]
+            # Between slices Python handles signals.
+            for first, last, count in slices((part[0], part[1]), steps):
+                if self._threads.stopping:
+                    return
+                engine.rollout_lanes(self._states, self._samplers, count, tally, first, last)
 
-        self._threads.run(parts, play)
-        self._advance(engine.SHOW, self._actions)
+        try:
+            self._threads.run(parts, play)
+        finally:
+            self._advance(engine.SHOW, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
 
     def _counts(self, tallies: npt.NDArray[np.int64], actions: int) -> RolloutCounts:
@@ -290,6 +336,61 @@ class BatchEnv:
             tuple(players[:, engine.MAX_PLAYERS].tolist()),
         )
 
+    # The whole state
+
+    @one_at_a_time
+    def get_state(self) -> dict[str, Any]:
+        """All that play depends on, in plain JSON types, for checkpoints (`set_state`).
+
+        `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each lane's generators, of the game
+        and of `sample_actions`, as integers from 0 to 2**64 − 1.
+        """
+        lanes = [self._states[lane : lane + 1] for lane in range(self.num_envs)]
+        positions = [self.game.snapshot(lane, self.options) for lane in lanes]
+        for position in positions:
+            position.pop("rng", None)
+        return {
+            "positions": positions,
+            "rng": self._states["rng"].tolist(),
+            "samplers": self._samplers.tolist(),
+        }
+
+    @one_at_a_time
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take over what `get_state` gave, of a batch with as many lanes and the same options.
+
+        Play continues as it would in that batch. `rewards`, `terminated` and `by_limit` are those of a step that has ended no game.
+
+        Args:
+            state: It may come from a file, and from anybody: every position is checked as by `restore`.
+
+        Raises:
+            ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
+                nothing is changed then.
+        """
+        given = require_mapping(state, "state", ("positions", "rng", "samplers"))
+        positions = require_list(given["positions"], "positions", self.num_envs)
+        generators = {
+            name: [
+                require_int(number, f"lane {lane}: {name}", 0, UINT64_MAX)
+                for lane, number in enumerate(require_list(given[name], name, self.num_envs))
+            ]
+            for name in ("rng", "samplers")
+        }
+        states = self.game.new_states(self.num_envs, self.options)
+        for lane, (position, rng) in enumerate(zip(positions, generators["rng"], strict=True)):
+            try:
+                restored, options, _ = self.game.restore(position, rng)
+                require(options == self.options, f"options must be {self.options}, not {options}")
+                require(restored["status"][0] == RUNNING, "outcome must be None")
+            except ValueError as error:
+                raise ValueError(f"lane {lane}: {error}") from None
+            states[lane] = restored[0]
+        states["rng"] = generators["rng"]
+        self._states[:] = states
+        self._samplers[:] = generators["samplers"]
+        self._advance(engine.SHOW, self._actions)
+
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""
         self._threads.close()
@@ -297,8 +398,15 @@ class BatchEnv:
             self._board.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Copies draw on a board, and in a window, of their own.
-        return {**self.__dict__, "_board": None}
+        # Copies draw on a board, and in a window, of their own, and show their own arrays.
+        state = {**self.__dict__, "_board": None}
+        for name in (*_SHOWN, "_sampled"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._show_arrays()
 
     def __enter__(self) -> BatchEnv:
         return self
@@ -311,12 +419,12 @@ class BatchEnv:
     @property
     def states(self) -> State:
         """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
-        return self._states
+        return self._states.view()
 
     @property
     def legal_sets(self) -> npt.NDArray[np.uint64]:
         """The sets of legal actions as the engine keeps them, a row a lane: for game agents, not to be written to."""
-        return self._legal
+        return self._legal.view()
 
     def to_aec(self, lane: int) -> TabletopEnv:
         """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
@@ -364,18 +472,7 @@ class BatchEnv:
         ValueError if the last axis has another length.
         """
         array = self._require_packed(packed, "observation")
-        observation = np.zeros((*array.shape[:-1], self.game.kernel.observation_size), np.int8)
-        offset = 0
-        for start, count, low, digits in self._packed_parts.tolist():
-            part = observation[..., start : start + count]
-            part += low
-            size = -(-count // 8)
-            for digit in range(digits):
-                plane = array[..., offset : offset + size]
-                bits = np.unpackbits(plane, axis=-1, count=count, bitorder="little")
-                part += (bits << digit).astype(np.int8)
-                offset += size
-        return observation
+        return unpack(array, self._packed_parts, self.game.kernel.observation_size)
 
     def unpack_mask(self, packed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Masks `bool (..., n)` from packed ones `uint8 (..., ceil(n / 8))`: bit `a % 8` of byte `a // 8` is action `a`.

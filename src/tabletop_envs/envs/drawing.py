@@ -65,7 +65,8 @@ class Drawing:
             size: The longer side of pixels and window.
 
         Raises:
-            TypeError, ValueError: For an unknown agent or theme, or an impossible size.
+            TypeError, ValueError: For an unknown agent or theme, an impossible size, and for pixels and the window of a game that has no
+                drawing but its text.
             ImportError: For pixels and the window without the extra `render`.
             RuntimeError: For the window where there is no display.
         """
@@ -77,8 +78,14 @@ class Drawing:
             return None
         if self.render_mode == "ansi":
             return self.game.text(self.snapshot(), player, colour)
+        from tabletop_envs.render import svg
         from tabletop_envs.render.pixels import rasterise
 
+        if not svg.has_drawing(self.game.name):
+            raise ValueError(
+                f"render_mode must be 'ansi' or None: {self.game.name} has no drawing for "
+                f"{self.render_mode!r}, only its text"
+            )
         pixels = rasterise(self._draw(viewer, theme, size, fields=False))
         if self.render_mode == "rgb_array":
             return pixels
@@ -128,6 +135,9 @@ class Drawing:
         self._require_started()
         from tabletop_envs.render import svg
 
+        if not svg.has_drawing(self.game.name):
+            text = self.game.text(self.snapshot(), player, False)
+            return svg.draw_text(self.game.name, text, theme, size)
         previous = None
         if last_action and self._before is not None:
             states = np.frombuffer(self._before, self._states.dtype)

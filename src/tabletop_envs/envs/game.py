@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks
+from tabletop_envs import checks, registry
 from tabletop_envs.checks import (
     UINT64_MAX,
     require,
@@ -37,10 +37,9 @@ __all__ = [
     "Part",
     "Snapshot",
     "State",
+    "find_game",
     "lane_seeds",
     "max_plies_option",
-    "parse_seed",
-    "require_count",
     "rewards_of_illegal",
     "rewards_of_scores",
 ]
@@ -133,9 +132,10 @@ class Game(ABC):
         checks.mapping("options", given)
         unknown = [name for name in given if name not in known]
         if unknown:
+            # Python's own words: TorchRL's `GymEnv`, for one, tries again without an argument that they name.
             raise TypeError(
-                f"{self.name} has no option {shown(unknown[0])} (={shown(given[unknown[0]])}): "
-                f"its options are {', '.join(known)}"
+                f"{self.name} got an unexpected keyword argument {shown(unknown[0])}"
+                f"={shown(given[unknown[0]])}: its options are {', '.join(known)}"
             )
         return {
             name: option.parse(given.get(name, option.default)) for name, option in known.items()
@@ -152,6 +152,10 @@ class Game(ABC):
         for name, value in options.items():
             states[name] = value
         return states
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        """What compiled code indexes by in states, options and the fields of all games apart: name, values, lowest, highest."""
+        return ()
 
     # Observations
 
@@ -292,6 +296,11 @@ class Game(ABC):
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
 
 
+def find_game(game: Game | str) -> Game:
+    """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
+    return game if isinstance(game, Game) else registry.get_game(game)
+
+
 def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:
@@ -352,11 +361,6 @@ def rewards_of_illegal(offender: int, players: int) -> list[float]:
     return [-1.0 if player == offender else 1.0 / (players - 1) for player in range(players)]
 
 
-def parse_seed(seed: Any, name: str = "seed") -> int:
-    """A seed as a plain int (`checks.seed`)."""
-    return checks.seed(name, seed)
-
-
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list or array its own.
 
@@ -371,8 +375,3 @@ def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
     seeds: npt.NDArray[np.uint64] = np.arange(num_lanes, dtype=np.uint64)
     seeds += np.full(num_lanes, first, np.uint64)
     return seeds
-
-
-def require_count(name: str, value: Any, maximum: int) -> int:
-    """An integer from 1 to `maximum` (`checks.integer`)."""
-    return checks.integer(name, value, 1, maximum)

@@ -16,6 +16,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING
 
 __all__ = ["TabletopGymEnv"]
@@ -78,7 +79,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         self.render_mode = render_mode
         self.observation_space, self.action_space = self._lanes.spaces()
         self._actions = np.zeros(1, np.int64)
+        self._turn = Turn()
 
+    @one_at_a_time
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -105,6 +108,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             lanes.start(lanes.all_lanes)
         return self._show()
 
+    @one_at_a_time
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play the learner's action and the opponents' replies.
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import error, spaces
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.agents import Agent, GameAgent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, ObservationPart
+from tabletop_envs.envs.game import Game, ObservationPart, find_game
 from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
 from tabletop_envs.kernels import RUNNING, TERMINATED, engine
@@ -65,7 +65,7 @@ class LearnerLanes:
         render_mode: str | None,
         options: dict[str, Any],
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
+        self.game = find_game(game)
         self.num_lanes = num_lanes
         self.options = self.game.parse_options(options)
         self.num_players = self.game.num_players(self.options)

@@ -256,8 +256,10 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
@@ -266,6 +268,7 @@ from tabletop_envs.envs.meeples_checks import LAST_ROUND, STONES, fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import meeples as kernel
 from tabletop_envs.kernels.meeples_state import (
+    ALL_STONES,
     BLOCKS,
     CLONE,
     GIVE_UP,
@@ -273,6 +276,7 @@ from tabletop_envs.kernels.meeples_state import (
     MEEPLES,
     NO_FIELD,
     NO_STONE,
+    NOT_LAID,
     SETUP,
     SIDESTEP,
     TELEPORT,
@@ -330,6 +334,18 @@ class Meeples(Game):
         Part("ply", (3,), 127),
     )
     snapshot_keys = meeples_snapshot.SNAPSHOT_KEYS
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        return (
+            ("phase", states["phase"], SETUP, TELEPORT),
+            ("chosen_stone", states["chosen_stone"], 0, NO_STONE),
+            ("chosen_field", states["chosen_field"], 0, NO_FIELD),
+            ("source", states["source"], 0, NO_FIELD),
+            ("direction", states["direction"], 0, NOT_LAID),
+            ("first_field", states["first_field"], 0, NO_FIELD - 1),
+            ("hands", states["hands"], 0, int(ALL_STONES)),
+            ("setup_stones", states["setup_stones"], 0, int(ALL_STONES)),
+        )
 
     def open_state(self, states: State) -> State:
         shown = states.copy()

@@ -155,10 +155,11 @@ Example
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tabletop_envs.checks import (
     require,
@@ -168,7 +169,7 @@ from tabletop_envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
+from tabletop_envs.envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
@@ -226,6 +227,9 @@ class Tuerme(Game):
         Part("ply", (3,), 127),
     )
     snapshot_keys = ("passes", "ending_city", "stacks")
+
+    def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
+        return (("ending_city", states["ending_city"], -1, CITIES - 1),)
 
     def position(self, state: Any) -> Snapshot:
         ending_city = int(state["ending_city"])

@@ -12,11 +12,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tabletop_envs import checks
+from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import Game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT
 
 __all__ = ["TabletopVectorEnv"]
@@ -45,6 +47,8 @@ class TabletopVectorEnv(
             `DISABLED`: the user resets, by `reset(options={"reset_mask": bool[num_envs]})`.
         copy: Whether observations and masks are fresh arrays at every call; False: the same ones, overwritten, which
             saves their allocation.
+        max_episode_steps: After so many of a learner's steps its episode is truncated, as the wrapper `TimeLimit` of
+            `gymnasium.make` does it: `truncated` is True, whether the game is over or not. None or −1: no limit.
         **options: The game's options.
 
     Raises:
@@ -67,6 +71,7 @@ class TabletopVectorEnv(
         on_illegal: str = "lose",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        max_episode_steps: int | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -76,6 +81,10 @@ class TabletopVectorEnv(
             autoreset_mode = AutoresetMode(checks.choice("autoreset_mode", autoreset_mode, modes))
         self.autoreset_mode = autoreset_mode
         self.copy = checks.boolean("copy", copy)
+        self._max_steps = INT64_MAX
+        if max_episode_steps not in (None, -1):
+            self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
+        self._steps = np.zeros(self.num_envs, np.int64)
         self._lanes = LearnerLanes(
             game, self.num_envs, opponents, seat, on_illegal, render_mode, options
         )
@@ -88,8 +97,10 @@ class TabletopVectorEnv(
         self.single_observation_space, self.single_action_space = self._lanes.spaces()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._turn = Turn()
         self._buffers: tuple[Observation, npt.NDArray[np.int8]] | None = None
 
+    @one_at_a_time
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
@@ -115,7 +126,9 @@ class TabletopVectorEnv(
         chosen = np.isin(seeded, lanes)
         with self._lanes.undone_on_error():
             self._lanes.seed(seeded[chosen], seeds[chosen])
-            self._lanes.start(np.union1d(lanes, unstarted))
+            starting = np.union1d(lanes, unstarted)
+            self._lanes.start(starting)
+            self._steps[starting] = 0
         return self._show()
 
     def _parse_reset_mask(self, options: dict[str, Any] | None) -> Lanes:
@@ -134,6 +147,7 @@ class TabletopVectorEnv(
             raise ValueError("options['reset_mask'] chooses no lane: at least one must be True")
         return np.flatnonzero(mask)
 
+    @one_at_a_time
     def step(
         self, actions: npt.ArrayLike
     ) -> tuple[
@@ -146,7 +160,7 @@ class TabletopVectorEnv(
         """Play every learner's action (integers `(num_envs,)`) and the opponents' replies.
 
         Raises:
-            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's game is over.
+            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's episode has ended.
             TypeError: Where the actions are not integers.
             ValueError: For a wrong shape, for an action outside the action space, with `on_illegal="raise"` for an illegal
                 one, naming the lane, and for an illegal answer of an opponent. No game has changed then.
@@ -154,7 +168,7 @@ class TabletopVectorEnv(
         lanes = self._lanes
         if not lanes.started.all():
             raise error.ResetNeeded("there are no games to step in: call reset() first")
-        over = lanes.over()
+        over = lanes.over() | (self._steps >= self._max_steps)
         playing, resetting = lanes.all_lanes, _NO_LANES
         if over.any():
             if self.autoreset_mode != AutoresetMode.NEXT_STEP:
@@ -165,6 +179,10 @@ class TabletopVectorEnv(
             playing, resetting = np.flatnonzero(~over), np.flatnonzero(over)
         numbers = self._parse_actions(actions, playing)
         final: Info = {}
+        steps = self._steps.copy()
+        steps[playing] += 1
+        steps[resetting] = 0
+        truncated = steps >= self._max_steps
         with lanes.undone_on_error():
             lanes.play(playing, numbers)
             if resetting.size:
@@ -172,12 +190,14 @@ class TabletopVectorEnv(
             rewards = lanes.learner_rewards()
             terminated = lanes.over()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                ended = np.flatnonzero(terminated)
+                ended = np.flatnonzero(terminated | truncated)
                 if ended.size:
                     final = self._final(ended)
                     lanes.start(ended)
+                    steps[ended] = 0
+        self._steps = steps
         observation, info = self._show()
-        return observation, rewards, terminated, np.zeros_like(terminated), {**final, **info}
+        return observation, rewards, terminated, truncated, {**final, **info}
 
     def _parse_actions(self, actions: npt.ArrayLike, playing: Lanes) -> npt.NDArray[np.int64]:
         array = checks.integers("actions", actions, (self.num_envs,))
@@ -188,7 +208,8 @@ class TabletopVectorEnv(
             raise ValueError(
                 f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
             )
-        return array
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        return np.array(array)
 
     # Showing
 
@@ -203,7 +224,8 @@ class TabletopVectorEnv(
         lanes.look(observation, mask)
         if self.render_mode == "human":
             self.render()
-        return observation, self._info(lanes.all_lanes, mask)
+        # Views: whoever makes one read-only does not keep the next step from writing.
+        return observation.view(), self._info(lanes.all_lanes, mask.view())
 
     def _info(self, of: Lanes, mask: npt.NDArray[np.int8]) -> Info:
         """The info of the lanes in `of`; `mask` has a row for every lane."""

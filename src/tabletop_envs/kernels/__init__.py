@@ -49,6 +49,9 @@ import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
+from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels.fields import check_fields
+
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
 
 COMMON_FIELDS: tuple[tuple[str, type], ...] = (
@@ -106,59 +109,68 @@ def state_dtype(
     """
     title = f"code {code_digest(*([code] if code else []))}"
     (rng_name, rng_dtype), *common = COMMON_FIELDS
-    return np.dtype(
-        [
-            *fields,
-            ((title, rng_name), rng_dtype),
-            *common,
-            ("scores", np.int16, (max_players,)),
-        ],
-        align=True,
+    return record_dtype(
+        np.dtype(
+            [
+                *fields,
+                ((title, rng_name), rng_dtype),
+                *common,
+                ("scores", np.int16, (max_players,)),
+            ],
+            align=True,
+        )
     )
 
 
-def _unregistered(name: str) -> Any:
-    raise TypeError(f"kernels.{name} is for compiled code, on a state whose kernel is imported")
+# The functions of the kernels, by generic name and dtype, for `NUMBA_DISABLE_JIT=1`.
+_INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
+
+
+def _interpret(name: str, state: Any, *arguments: Any) -> Any:
+    function = _INTERPRETED.get((name, state.dtype)) if INTERPRETED else None
+    if function is None:
+        raise TypeError(f"kernels.{name} is for compiled code, on a state whose kernel is imported")
+    return function(state, *arguments)
 
 
 def start(state: Any) -> None:
     """Set up a new game in `state` (see the contract above)."""
-    _unregistered("start")
+    _interpret("start", state)
 
 
 def legal_actions(state: Any, words: Any) -> None:
     """Write the set of legal actions into `words` (see the contract above)."""
-    _unregistered("legal_actions")
+    _interpret("legal_actions", state, words)
 
 
 def step(state: Any, action: int) -> None:
     """Play a legal action (see the contract above)."""
-    _unregistered("step")
+    _interpret("step", state, action)
 
 
 def observe(state: Any, player: int, observation: Any) -> None:
     """Write what `player` sees into `observation` (see the contract above)."""
-    _unregistered("observe")
+    _interpret("observe", state, player, observation)
 
 
 def deal_hidden(state: Any, player: int, generator: int) -> None:
     """Deal anew what `player` cannot see, and all chance to come (see the contract above)."""
-    _unregistered("deal_hidden")
+    _interpret("deal_hidden", state, player, generator)
 
 
 def num_actions(state: Any) -> int:
     """The size of the action space, a constant of the game."""
-    return int(_unregistered("num_actions"))
+    return int(_interpret("num_actions", state))
 
 
 def word_bits(state: Any) -> int:
     """How many actions a word of a set of actions holds, a constant of the game."""
-    return int(_unregistered("word_bits"))
+    return int(_interpret("word_bits", state))
 
 
 def observation_size(state: Any) -> int:
     """The length of an observation, a constant of the game."""
-    return int(_unregistered("observation_size"))
+    return int(_interpret("observation_size", state))
 
 
 def _deal_chance(state: Any, player: int, generator: int) -> None:
@@ -179,20 +191,29 @@ def register(
     Called once by every kernel, at the end of its file. The functions are chosen by the record's type, so that the
     engine's compiled loops need neither closures nor function arguments: both would keep them out of the on-disk
     cache.
+
+    Compiling raises TypeError, with file and line, where one of the functions names a field that the state does not have.
     """
     record = from_dtype(kernel.state)
 
-    def resolve(generic: Callable[..., Any], implementation: Callable[..., Any]) -> None:
+    def resolve(generic: Callable[..., Any], function: Callable[..., Any]) -> None:
+        # The plain function behind a jitted one: an overload is compiled within its caller.
+        implementation = getattr(function, "py_func", function)
+        _INTERPRETED[generic.__name__, kernel.state] = implementation
+
         def implementation_for(state, *others):  # type: ignore[no-untyped-def]
-            return implementation if state == record else None
+            if state != record:
+                return None
+            # Called where something is compiled; what comes from the cache has passed.
+            check_fields(implementation, kernel.state.names or ())
+            return implementation
 
         overload(generic, strict=False, jit_options={"forceinline": True})(implementation_for)
 
-    # The plain functions behind the jitted ones: an overload is compiled within its caller.
-    resolve(start, start_function.py_func)
-    resolve(legal_actions, legal_actions_function.py_func)
-    resolve(step, step_function.py_func)
-    resolve(observe, observe_function.py_func)
+    resolve(start, start_function)
+    resolve(legal_actions, legal_actions_function)
+    resolve(step, step_function)
+    resolve(observe, observe_function)
     resolve(deal_hidden, deal_hidden_function or _deal_chance)
     actions, bits, size = kernel.num_actions, kernel.word_bits, kernel.observation_size
     resolve(num_actions, lambda state: actions)

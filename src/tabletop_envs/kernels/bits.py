@@ -16,6 +16,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
+from tabletop_envs.kernels import plain
+from tabletop_envs.kernels.compiling import interpreted_as
+
 # For the type checker a bitboard is an `int`, and what must be `uint64` for Numba is `Any`.
 ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
@@ -27,6 +30,7 @@ helper = register_jitable(no_cfunc_wrapper=True)
 inlined = register_jitable(no_cfunc_wrapper=True, forceinline=True)
 
 
+@interpreted_as(plain.popcount)
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
     """How many bits of the uint64 `word` are set, as uint64."""
@@ -37,6 +41,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
+@interpreted_as(plain.lowest_square)
 @intrinsic
 def lowest_square(typing_context: Any, word: Any) -> Any:
     """The number of the lowest set bit of the uint64 `word`, as uint64; 64 where none is set."""
@@ -63,6 +68,7 @@ def _store_bits(
     builder.store(values, builder.bitcast(target, values.type.as_pointer()), align=1)
 
 
+@interpreted_as(plain.write_word)
 @intrinsic
 def write_word(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
     """`write_bytes` of all 64 bits, where there is surely room, without the test for it."""
@@ -75,6 +81,7 @@ def write_word(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
     return types.void(array, types.intp, types.uint64), codegen
 
 
+@interpreted_as(plain.write_few_bytes)
 @intrinsic
 def _write_few_bytes(typing_context: Any, array: Any, offset: Any, word: Any, count: Any) -> Any:
     """Write the lowest `count` (0 … 63) bits of a word as bytes of 0 or 1: for each binary digit of `count` so many."""
@@ -105,6 +112,7 @@ def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
         _write_few_bytes(array, offset, word, count)
 
 
+@interpreted_as(plain.local_words)
 @intrinsic(prefer_literal=True)
 def local_words(typing_context: Any, count: Any) -> Any:
     """An uninitialised array of `count` (a constant) uint64 in the caller's stack frame.
@@ -137,6 +145,7 @@ def local_words(typing_context: Any, count: Any) -> Any:
 def _number_writer(bits: int) -> Any:
     """An intrinsic that writes `bits` numbers of three binary digits, each from a word of its own, as bytes."""
 
+    @interpreted_as(plain.number_writer(bits))
     @intrinsic
     def write(
         typing_context: Any, array: Any, offset: Any, ones: Any, twos: Any, fours: Any
@@ -166,6 +175,7 @@ def _number_writer(bits: int) -> Any:
 write_number_word = _number_writer(64)
 
 
+@interpreted_as(plain.prefetch)
 @intrinsic
 def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     """Ask the processor to have the cache line of `array[offset]` at hand, to be written."""
@@ -198,6 +208,7 @@ def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]
     return lowest_square(word)
 
 
+@interpreted_as(plain.nth_square)
 @intrinsic
 def nth_square(typing_context: Any, word: Any, n: Any) -> Any:
     """The number of the set bit of `word` that has `n` set bits below it (all uint64; `n` below the popcount)."""

@@ -10,14 +10,13 @@ words each. Lanes do not touch each other: loops take `first` and `last` (not in
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit, types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 from tabletop_envs.kernels import (
     BY_LIMIT,
@@ -34,6 +33,7 @@ from tabletop_envs.kernels import (
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
+from tabletop_envs.kernels.compiling import INTERPRETED, compile_entry
 from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
 
 MAX_PLAYERS = 4
@@ -62,24 +62,18 @@ GROUP = 4
 # Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
 # for their states to stay in its first cache.
 BLOCK = 16
+# Positions that `perft` looks at between two looks at signals: some 0.1 s.
+PERFT_BUDGET = 2**18
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """A loop that Python calls: cached on disk, and run without the interpreter's lock.
 
     Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
-    `NUMBA_CACHE_DIR` says. Where none can be written, loops are compiled in every process instead.
+    `NUMBA_CACHE_DIR` says. Where none can be written or read, loops are compiled in every process instead, and a
+    RuntimeWarning says so once.
     """
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        warnings.warn(
-            "no folder for compiled code can be written: compiling in every process "
-            "(set NUMBA_CACHE_DIR to a writable folder)",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return njit(nogil=True)(function)
+    return compile_entry(function)
 
 
 @njit(forceinline=True)
@@ -136,7 +130,9 @@ def choose(state: Any, words: Any, counts: Any, sampler: int) -> tuple[int, int]
             index += ONE
             before = total
     square = nth_square(words[index], remaining - before)
-    return sampler, np.int64(index * np.uint64(word_bits(state)) + square)
+    # Where illegal actions have led to a position without legal ones: any action, but one of the space.
+    last = np.uint64(num_actions(state) - 1)
+    return sampler, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
 
 
 @njit(forceinline=True)
@@ -287,24 +283,29 @@ def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
         samplers[lane] = rng.sampler_from_seed(seeds[lane])
 
 
+def _show_plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
+    write_mask(state, words, mask)
+    observe(state, state.to_move, observation)
+
+
+def _show_packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
+    pack_words(words, word_bits(state), num_actions(state), mask)
+    observe(state, state.to_move, scratch[: observation_size(state)])
+    pack_observation(scratch, parts, observation)
+
+
 def show(state: Any, words: Any, mask: Any, observation: Any, parts: Any, scratch: Any) -> None:
     """Write a running game's legal actions `words` and what the player in turn sees, packed if `mask` is of bytes."""
-    raise TypeError("engine.show is for compiled code")
+    if not INTERPRETED:
+        raise TypeError("engine.show is for compiled code")
+    function: Any = _show_plain if mask.dtype == np.bool_ else _show_packed
+    function(state, words, mask, observation, parts, scratch)
 
 
 @overload(show, jit_options={"forceinline": True}, strict=False)
 def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
     # Decided when compiling: a branch in the loop costs plain batches a third of their speed.
-    def plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-        write_mask(state, words, mask)
-        observe(state, state.to_move, observation)
-
-    def packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-        pack_words(words, word_bits(state), num_actions(state), mask)
-        observe(state, state.to_move, scratch[: observation_size(state)])
-        pack_observation(scratch, parts, observation)
-
-    return plain if mask.dtype == types.boolean else packed
+    return _show_plain if mask.dtype == types.boolean else _show_packed
 
 
 @entry
@@ -424,19 +425,26 @@ def rollout_lanes(
 
 
 @entry
-def perft(states: Any, depth: int) -> int:
-    """How many sequences of `depth` legal actions lead on from `states[0]`.
+def count_legal_words(states: Any) -> int:
+    """`legal_words` for Python."""
+    return legal_words(states[0])
 
-    A sequence that ends the game is counted only at its own length. `states` has at least `depth` records, which
-    are overwritten; chance falls as the state's generator has it.
+
+@entry
+def perft_some(states: Any, legal: Any, progress: Any, budget: int) -> None:
+    """Some of `perft`'s work, up to `budget` positions.
+
+    `legal` has a set of actions for each level of depth. `progress` (int64) has the level, −1 when all has been counted,
+    the count so far, and whether the level's set has yet to be written. (No array is returned: Ctrl-C while one is wrapped
+    for Python ends in a SystemError of Numba's.)
     """
-    if states[0].status != RUNNING or depth < 1:
-        return 1 if depth == 0 else 0
-    legal = np.zeros((depth, legal_words(states[0])), np.uint64)
-    legal_actions(states[0], legal[0])
-    words, bits = num_words(states[0]), word_bits(states[0])
-    level, count = 0, 0
-    while level >= 0:
+    words, bits, depth = num_words(states[0]), word_bits(states[0]), legal.shape[0]
+    level, count, entered = progress[0], progress[1], progress[2] != 0
+    while level >= 0 and (budget > 0 or entered):
+        if entered:
+            legal_actions(states[level], legal[level])
+            entered = False
+            budget -= 1
         if level == depth - 1:
             for index in range(words):
                 count += np.int64(popcount(legal[level, index]))
@@ -454,5 +462,22 @@ def perft(states: Any, depth: int) -> int:
         step(states[level + 1], index * bits + square)
         if states[level + 1].status == RUNNING:
             level += 1
-            legal_actions(states[level], legal[level])
-    return count
+            entered = True
+    progress[0], progress[1], progress[2] = level, count, entered
+
+
+@register_jitable
+def perft(states: Any, depth: int) -> int:
+    """How many sequences of `depth` legal actions lead on from `states[0]`.
+
+    A sequence that ends the game is counted only at its own length. `states` has at least `depth` records, which
+    are overwritten; chance falls as the state's generator has it.
+    """
+    if states[0]["status"] != RUNNING or depth < 1:
+        return 1 if depth == 0 else 0
+    legal = np.zeros((depth, count_legal_words(states)), np.uint64)
+    progress = np.array([0, 0, 1])
+    while progress[0] >= 0:
+        # Between calls Python handles signals.
+        perft_some(states, legal, progress, PERFT_BUDGET)
+    return int(progress[1])

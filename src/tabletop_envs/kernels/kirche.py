@@ -208,6 +208,8 @@ def move(state: Any, plane: int, square: int) -> None:
     target = forward if reach < np.uint64(6) else backward
     target = state.pastor if swap else target
     state.pastor = origin if swap else state.pastor
+    # An illegal move may lead beyond the board.
+    target &= ALL
     both = origin | target
     state.pieces[state.to_move] ^= both
     state.spires ^= both & (ZERO - ((state.spires >> square) & ONE))

@@ -51,6 +51,7 @@ from tabletop_envs.kernels.meeples_state import (
     deal_hidden,
     dice_in_pool,
     empty_fields,
+    field_of,
     fields_of_value,
     lay,
     move,
@@ -123,7 +124,7 @@ def setup_step(state: Any, action: int) -> None:
         stone = lay_step(state, action)
         state.setup_stones |= (ONE << stone) & ALL_STONES
         return
-    put(state, action)
+    put(state, field_of(action))
     state.setup_stones = 0
     if state.to_move + 1 < state.num_players:
         state.to_move += 1
@@ -203,7 +204,7 @@ def blocks_step(state: Any, action: int) -> None:
         state.passed[player] = True
         state.dice_allowed[player] = 0
     else:
-        take_die(state, player, action)
+        take_die(state, player, field_of(action))
     end_blocks_turn(state)
 
 
@@ -248,8 +249,9 @@ def give_up_actions(state: Any) -> Any:
 @helper
 def give_up_step(state: Any, action: int) -> None:
     """The block goes, its die returns to the pool with the value of that field (M13)."""
-    toggle(state.blocks[state.to_move], action, ONE)
-    state.dice[value_at(state, action)] += 1
+    field = field_of(action)
+    toggle(state.blocks[state.to_move], field, ONE)
+    state.dice[value_at(state, field)] += 1
     state.phase = BLOCKS
     end_blocks_turn(state)
 
@@ -306,19 +308,20 @@ def meeples_step(state: Any, action: int) -> None:
     if action == np.uint64(PASS):
         end_meeples_turn(state)
         return
+    field = field_of(action)
     chosen = np.uint64(state.chosen_field)
-    if chosen == np.uint64(NO_FIELD) and not bit_at(state.blocks[player], action):
-        state.chosen_field = action
+    if chosen == np.uint64(NO_FIELD) and not bit_at(state.blocks[player], field):
+        state.chosen_field = field
         return
-    toggle(state.blocks[player], action, ONE)
+    toggle(state.blocks[player], field, ONE)
     if chosen == np.uint64(NO_FIELD):
-        put(state, action)
+        put(state, field)
         state.new_meeples += 1
     else:
-        move(state, player, chosen, action)
+        move(state, player, chosen, field)
         state.chosen_field = NO_FIELD
         state.moved = True
-    occupied(state, action)
+    occupied(state, field)
 
 
 @helper
@@ -391,7 +394,7 @@ def land_step(state: Any, action: int) -> None:
     stone = stone_to_lay(state)
     old_first, old_second = np.uint64(state.first_field[stone]), second_field(state, stone)
     toggle_stone(state, stone)
-    lay(state, stone, np.uint64(state.chosen_field), chosen_direction(action))
+    lay(state, stone, field_of(state.chosen_field), chosen_direction(action))
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
     for player in range(state.num_players):
         carry(state.meeples[player], old_first, old_second, first, second)
@@ -424,16 +427,17 @@ def sidestep_step(state: Any, action: int) -> None:
     if action == np.uint64(PASS):
         end_chain(state)
         return
+    field = field_of(action)
     chosen = np.uint64(state.chosen_field)
     if chosen == np.uint64(NO_FIELD):
-        state.chosen_field = action
+        state.chosen_field = field
         return
     state.chosen_field = NO_FIELD
     for player in range(state.num_players):
         if bit_at(state.meeples[player], chosen):
-            move(state, player, chosen, action)
-    if bit_at(state.meeples[state.to_move], action):
-        occupied(state, action)
+            move(state, player, chosen, field)
+    if bit_at(state.meeples[state.to_move], field):
+        occupied(state, field)
     else:
         end_chain(state)
 
@@ -451,9 +455,10 @@ def clone_actions(state: Any) -> Any:
 @helper
 def clone_step(state: Any, action: int) -> None:
     """Put the clone, which occupies its field (M26)."""
-    put(state, action)
+    field = field_of(action)
+    put(state, field)
     state.new_meeples += 1
-    occupied(state, action)
+    occupied(state, field)
 
 
 @helper
@@ -466,7 +471,7 @@ def teleport_actions(state: Any) -> Any:
 @helper
 def teleport_step(state: Any, action: int) -> None:
     """The meeple that set it off goes there."""
-    move(state, state.to_move, np.uint64(state.source), action)
+    move(state, state.to_move, field_of(state.source), field_of(action))
     end_chain(state)
 
 

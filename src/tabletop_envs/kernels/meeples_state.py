@@ -169,6 +169,12 @@ def stone_fields(state: Any, stone: int) -> Any:
 
 
 @inlined
+def field_of(action: int) -> int:
+    """The field that an action (uint64) names; of an illegal action, or of NO_FIELD, one on the table, too."""
+    return min(np.uint64(action), np.uint64(FIELDS - 1))
+
+
+@inlined
 def other_halves(state: Any, halves: Any) -> Any:
     """The other halves of the stones that have a half among these fields."""
     across, upright = load(state.across), load(state.upright)
@@ -308,7 +314,8 @@ def start(state: Any) -> None:
 def draw_stone(pool: int, generator: int) -> tuple[int, int]:
     """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
     generator, place = rng.below(generator, popcount(pool))
-    return ONE << nth_square(pool, place), generator
+    # After illegal actions the set may be empty: any stone then.
+    return ONE << min(nth_square(pool, place), np.uint64(NUM_STONES - 1)), generator
 
 
 @helper

@@ -20,6 +20,7 @@ from tabletop_envs.kernels.meeples_state import (
     STONES,
     all_meeples,
     all_or_none,
+    field_of,
     lay,
     layout_of,
     other_halves,
@@ -117,7 +118,7 @@ def lay_step(state: Any, action: int) -> int:
             state.hands[state.to_move] &= ~(ONE << np.uint64(state.chosen_stone))
         return np.uint64(NO_STONE)
     stone = stone_to_lay(state)
-    lay(state, stone, np.uint64(state.chosen_field), chosen_direction(action))
+    lay(state, stone, field_of(state.chosen_field), chosen_direction(action))
     return stone
 
 

@@ -16,13 +16,16 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from tabletop_envs.kernels import plain
 from tabletop_envs.kernels.bits import ONE, ZERO
+from tabletop_envs.kernels.compiling import interpreted_as
 
 # Bytes that must lie behind the last number of an observation to be packed: they are read 64 at a time.
 PADDING = 64
 _64, _255 = np.uint64(64), np.uint64(255)
 
 
+@interpreted_as(plain.read_digit)
 @intrinsic
 def _read_digit(typing_context: Any, array: Any, offset: Any, low: Any, digit: Any) -> Any:
     """One binary digit of each of the 64 bytes from `array[offset]` on, less `low`, as a uint64."""
@@ -52,6 +55,7 @@ def _read_digit(typing_context: Any, array: Any, offset: Any, low: Any, digit: A
     return types.uint64(array, types.intp, types.intp, types.intp), codegen
 
 
+@interpreted_as(plain.write_8_bytes)
 @intrinsic
 def _write_8_bytes(typing_context: Any, packed: Any, offset: Any, word: Any) -> Any:
     """Write the 8 bytes of a word, the lowest first."""

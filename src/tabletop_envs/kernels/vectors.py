@@ -19,6 +19,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
+from tabletop_envs.kernels import plain
+from tabletop_envs.kernels.compiling import interpreted_as
+
 _WORD = ir.IntType(64)
 _INDEX = ir.IntType(32)
 
@@ -114,6 +117,7 @@ def constant(vector_type: VectorType, *entries: int) -> Any:
     words = [int(entry) % 2**64 for entry in entries]
     words += [0] * (vector_type.length - len(words))
 
+    @interpreted_as(plain.constant(words, vector_type.bits))
     @intrinsic
     def value(typing_context: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -134,6 +138,7 @@ def _address(
 def loader(vector_type: VectorType) -> Any:
     """A compiled function of a contiguous array of uint64: the vector of its first words."""
 
+    @interpreted_as(plain.loader(vector_type.length, vector_type.bits))
     @intrinsic
     def load(typing_context: Any, array: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -146,6 +151,7 @@ def loader(vector_type: VectorType) -> Any:
     return load
 
 
+@interpreted_as(plain.store)
 @intrinsic
 def store(typing_context: Any, array: Any, offset: Any, vector: Any) -> Any:
     """Write a vector to a contiguous array of uint64, from `array[offset]` on."""
@@ -161,6 +167,7 @@ def store(typing_context: Any, array: Any, offset: Any, vector: Any) -> Any:
 def shuffle(*order: int) -> Any:
     """A compiled function of two vectors: the vector of the entries `order`, the second's counted on from the first's."""
 
+    @interpreted_as(plain.shuffle(order))
     @intrinsic
     def shuffled(typing_context: Any, first: Any, second: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -171,6 +178,7 @@ def shuffle(*order: int) -> Any:
     return shuffled
 
 
+@interpreted_as(plain.entry)
 @intrinsic
 def entry(typing_context: Any, vector: Any, index: Any) -> Any:
     """One word of a vector (`index` and result uint64)."""
@@ -181,6 +189,7 @@ def entry(typing_context: Any, vector: Any, index: Any) -> Any:
     return types.uint64(vector, types.uint64), codegen
 
 
+@interpreted_as(plain.with_entry)
 @intrinsic
 def with_entry(typing_context: Any, vector: Any, index: Any, word: Any) -> Any:
     """A vector with another word at one place (`index` and `word` uint64)."""
@@ -193,6 +202,7 @@ def with_entry(typing_context: Any, vector: Any, index: Any, word: Any) -> Any:
     return vector(vector, types.uint64, types.uint64), codegen
 
 
+@interpreted_as(plain.all_before)
 @intrinsic
 def all_before(typing_context: Any, vector: Any) -> Any:
     """Entry i: the bits that all entries before the i-th have in common (all ones for i = 0)."""
@@ -211,6 +221,7 @@ def all_before(typing_context: Any, vector: Any) -> Any:
     return vector(vector), codegen
 
 
+@interpreted_as(plain.any_bits)
 @intrinsic
 def any_bits(typing_context: Any, vector: Any) -> Any:
     """Whether a vector has a bit at all."""
@@ -223,6 +234,7 @@ def any_bits(typing_context: Any, vector: Any) -> Any:
     return types.boolean(vector), codegen
 
 
+@interpreted_as(plain.count_bits)
 @intrinsic
 def count_bits(typing_context: Any, vector: Any) -> Any:
     """How many bits a vector has (uint64)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, lane_seeds
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, cut
+from tabletop_envs.envs.game import Game, State, find_game, lane_seeds
+from tabletop_envs.envs.slices import next_size
+from tabletop_envs.envs.states import require_states
+from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
-from tabletop_envs.search.nodes import FULL, SETTINGS, edges_for, new_tree
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree, parse_edges
 from tabletop_envs.search.nodes import PUCT as PUCT_RULE
 
 # (observations, masks) -> (policy, values)
@@ -78,8 +81,9 @@ class PUCT:
         fpu_reduction: How far the value of an action not tried yet lies below the mean value of its node.
         policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the legal actions).
         observation_dtype: `int8` or `float32`, of the observations that the network gets.
-        max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if those are less) a simulation.
-            Leaves that find no room stay leaves.
+        max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if
+            those are less) a simulation. At least as many as the game has actions, so that the root
+            always finds room; leaves that find none stay leaves.
         seed: As of `seed()`.
         num_threads: How many threads share the lanes.
 
@@ -103,9 +107,7 @@ class PUCT:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.game = find_game(game)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.num_simulations = checks.integer("num_simulations", num_simulations, 1, 2**24)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
@@ -122,9 +124,7 @@ class PUCT:
         dtype = _observation_dtype(observation_dtype)
         kernel = self.game.kernel
         nodes = self.num_simulations + 2
-        if max_edges is None:
-            max_edges = edges_for(kernel, nodes)
-        max_edges = checks.integer("max_edges", max_edges, 1, 2**31 - 1)
+        max_edges = parse_edges(kernel, max_edges, nodes)
         lanes = self.num_envs
         self._tree = new_tree(nodes, max_edges, self.game.has_chance, lanes)
         self._leaves = np.zeros(lanes, kernel.state)
@@ -137,13 +137,17 @@ class PUCT:
         self._generators = np.zeros(lanes, np.uint64)
         self._parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads)
+        self._slice = FIRST_SLICE
+        self._turn = Turn()
         self.seed(seed)
 
+    @one_at_a_time
     def seed(self, seed: int | Sequence[int] | None) -> None:
         """Begin all lanes' chance anew: lane `i` gets `seed + i`, of a sequence the number of its own; None: fresh entropy."""
         # The stream beside the game's own: a search must not foresee the chance of a game of the same seed.
         engine.seed_lanes(self._leaves, self._generators, lane_seeds(seed, self.num_envs))
 
+    @one_at_a_time
     def run(
         self,
         positions: BatchEnv | State,
@@ -165,14 +169,15 @@ class PUCT:
 
         Raises:
             TypeError, ValueError: For impossible positions or answers of the network, naming the lane.
+            RuntimeError: While another call runs, in another thread or in the network.
         """
         temperature = checks.number("temperature", temperature, 0.0)
         roots = self._read(positions)
         if evaluate is None:
-            self._gather(roots, True, self.num_simulations + 1)
+            self._search_evenly(roots)
         else:
             for simulation in range(self.num_simulations + 1):
-                self._gather(roots, simulation == 0, 0)
+                self._threads.run(self._parts, self._gather, roots, simulation == 0, 0)
                 if self._waiting.any():
                     self._expand(evaluate)
         lanes, kernel = self.num_envs, self.game.kernel
@@ -204,14 +209,38 @@ class PUCT:
         over = np.flatnonzero(roots["status"] != RUNNING)
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
-        if (roots["num_players"] != roots["num_players"][0]).any():
-            raise ValueError("all positions must have the same number of players")
+        if roots is positions:
+            require_states(self.game, roots, name="positions")
         return roots.copy()
 
-    def _gather(self, roots: State, start: bool, uniform_rounds: int) -> None:
-        self._threads.run(
-            self._parts,
-            puct.gather_lanes,
+    def _search_evenly(self, roots: State) -> None:
+        """Run all simulations with even priors and values of zero, in slices.
+
+        A slice is all simulations of some lanes, or some simulations of one lane.
+        """
+        rounds = self.num_simulations + 1
+
+        def search(first: int, last: int) -> None:
+            while first < last:
+                lanes = min(max(self._slice // rounds, 1), last - first)
+                done = 0
+                while done < rounds:
+                    if self._threads.stopping:
+                        return
+                    count = min(max(self._slice // lanes, 1), rounds - done)
+                    begin = time.perf_counter()
+                    self._gather(roots, done == 0, count, first, first + lanes)
+                    seconds = time.perf_counter() - begin
+                    self._slice = next_size(self._slice, lanes * count, seconds)
+                    done += count
+                first += lanes
+
+        self._threads.run(self._parts, search)
+
+    def _gather(
+        self, roots: State, start: bool, uniform_rounds: int, first: int, last: int
+    ) -> None:
+        puct.gather_lanes(
             roots,
             self._leaves,
             self._generators,
@@ -224,17 +253,23 @@ class PUCT:
             self._mask,
             start,
             uniform_rounds,
+            first,
+            last,
         )
 
     def _expand(self, evaluate: Evaluator) -> None:
-        policy, values = evaluate(self._observation, self._mask)
+        answer: Any = evaluate(self._observation, self._mask)
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            given = f"{len(answer)} things" if isinstance(answer, tuple | list) else type(answer)
+            raise TypeError(f"the network must return a pair (policy, values), not {given}")
         lanes, players = self.num_envs, int(self._leaves["num_players"][0])
-        policy = np.ascontiguousarray(policy, np.float32)
+        # Copied where they cannot be written to: for such arrays Numba would compile the loop
+        # again.
+        policy, values = (np.require(each, np.float32, ("C", "A", "W")) for each in answer)
         if policy.shape != self._mask.shape:
             raise ValueError(
                 f"the network's policy has the shape {policy.shape}, not {self._mask.shape}"
             )
-        values = np.ascontiguousarray(values, np.float32)
         if values.shape not in ((lanes,), (lanes, 1), (lanes, players)):
             raise ValueError(
                 f"the network's values have the shape {values.shape}, not ({lanes},) or ({lanes}, {players})"

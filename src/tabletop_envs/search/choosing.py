@@ -20,7 +20,8 @@ def take_stock(
 
     `left` becomes the set of those.
     """
-    left[:] = words
+    for index in range(words.size):
+        left[index] = words[index]
     bits = np.uint64(word_bits(state))
     for index in range(parent.count):
         place = parent.first + index
@@ -145,7 +146,8 @@ def select_ucb(
 def most_visited(nodes: Any, edges: Any, mover: int) -> int:
     """The root's action with the most visits; ties go to the higher mean value, then to the lower action.
 
-    Without any visits it is the action that would be tried first.
+    Without any visits it is the action that would be tried first. The root has edges: there is
+    always room for its own.
     """
     root = nodes[0]
     best, best_visits, best_value = -1, 0, 0.0
@@ -162,5 +164,5 @@ def most_visited(nodes: Any, edges: Any, mover: int) -> int:
         ):
             best, best_visits, best_value = child.action, child.visits, value
     if best < 0:
-        best = edges[root.first].target
+        best = action_of(nodes, root, edges, 0)
     return best

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
+from tabletop_envs import checks
 from tabletop_envs.kernels import (
     RUNNING,
     Kernel,
@@ -60,6 +61,9 @@ NODE = np.dtype(
 )
 EDGE = np.dtype([("target", np.int32), ("logit", np.float32)])
 
+MAX_EDGES = 2**31 - 1
+# The simulations of the first slice of a search (`envs.slices`).
+FIRST_SLICE = 1000
 # `used`: how many nodes and edges are in use, and whether one was wanted that did not fit.
 USED_NODES, USED_EDGES, FULL = 0, 1, 2
 
@@ -92,7 +96,10 @@ class Tree(NamedTuple):
 
 
 def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree:
-    """An empty tree, or one a lane. Memory that a search never gets to is never touched."""
+    """An empty tree, or one a lane.
+
+    Memory that a search never gets to is never touched, and what was not written is never read.
+    """
     return Tree(
         np.empty((*lanes, max_nodes), NODE),
         np.empty((*lanes, max_edges), EDGE),
@@ -103,8 +110,18 @@ def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree
 
 
 def edges_for(kernel: Kernel, max_nodes: int) -> int:
-    """Room for the edges of so many nodes: more than the games have legal actions on average."""
-    return int(min(max_nodes * min(kernel.num_actions, 256) + kernel.num_actions, 2**31 - 1))
+    """Room for the edges of so many nodes: more than they have on average, enough for any root."""
+    return int(min(max_nodes * min(kernel.num_actions, 256) + kernel.num_actions, MAX_EDGES))
+
+
+def parse_edges(kernel: Kernel, max_edges: int | None, max_nodes: int) -> int:
+    """The room for edges that a user gives; None: what so many nodes need.
+
+    TypeError or ValueError where the root might find no room: every action may be legal there.
+    """
+    if max_edges is None:
+        return edges_for(kernel, max_nodes)
+    return checks.integer("max_edges", max_edges, kernel.num_actions, MAX_EDGES)
 
 
 @intrinsic

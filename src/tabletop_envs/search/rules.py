@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,39 @@ def default_rules(game: Game) -> SearchRules:
     if game.name in DEFAULTS:
         return DEFAULTS[game.name]
     return WITH_HEURISTIC if heuristics.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
+
+
+def check_rules(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given in place of default rules, as `SearchRules` orders it; None is left out.
+
+    TypeError for a name that is no rule, TypeError or ValueError for a value that no game's rules
+    can have.
+    """
+    known = [field.name for field in fields(SearchRules)]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{name}={given[name]!r} must be one of the rules {', '.join(known)}")
+    values = {name: given[name] for name in known if given.get(name) is not None}
+    checked = SearchRules(**{**vars(WITH_HEURISTIC), **values})
+    plain = {"priors": str, "playout": int}
+    return {name: plain.get(name, float)(getattr(checked, name)) for name in values}
+
+
+def read_rules(words: Sequence[str]) -> dict[str, Any]:
+    """The rules that words such as `exploration=2` give; ValueError for a word that gives none."""
+    rules: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name in rules:
+            raise ValueError(f"{word!r} must be RULE=VALUE, and each rule must be given once")
+        if name == "priors":
+            rules[name] = value
+        else:
+            try:
+                rules[name] = int(value) if name == "playout" else float(value)
+            except ValueError:
+                raise ValueError(f"{word!r} must give a number") from None
+    return rules
 
 
 def choose_rules(game: Game, **given: Any) -> SearchRules:

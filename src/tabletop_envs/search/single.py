@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, registry
+from tabletop_envs import checks
 from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import Game, State
+from tabletop_envs.envs.game import Game, State, find_game
+from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
+from tabletop_envs.envs.states import require_states
+from tabletop_envs.envs.threads import Turn, one_at_a_time
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.nodes import FULL, USED_NODES, Tree, edges_for, new_tree
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree, parse_edges
 from tabletop_envs.search.rules import choose_rules
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
 
 # With a time limit the clock is looked at after simulations that take about so many seconds.
-SLICE_SECONDS = 0.005
+CLOCK_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,7 @@ class Search:
         playout: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.game = registry.get_game(game) if isinstance(game, str) else game
-        if not isinstance(self.game, Game):
-            raise TypeError(f"game={game!r} is neither a game's id nor a Game")
+        self.game = find_game(game)
         self.rules = choose_rules(
             self.game,
             priors=priors,
@@ -98,13 +99,13 @@ class Search:
         )
         kernel = self.game.kernel
         self.max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
-        if max_edges is None:
-            max_edges = edges_for(kernel, self.max_nodes)
-        self.max_edges = checks.integer("max_edges", max_edges, 1, 2**31 - 1)
+        self.max_edges = parse_edges(kernel, max_edges, self.max_nodes)
         self._settings = self.rules.settings(self.game.has_chance)
         self._work = heuristics.workspace(kernel)
         self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
         self._tree = self._new_tree()
+        self._slice = FIRST_SLICE
+        self._turn = Turn()
         # The position of the root; its status is not RUNNING while there is none.
         self._root = np.zeros(1, kernel.state)
         self._root["status"] = -1
@@ -117,6 +118,7 @@ class Search:
     def _new_tree(self) -> Tree:
         return new_tree(self.max_nodes, self.max_edges, self.game.has_chance)
 
+    @one_at_a_time
     def run(
         self,
         position: TabletopEnv | State,
@@ -126,6 +128,9 @@ class Search:
     ) -> SearchResult:
         """Search a position, which is not changed.
 
+        Ctrl-C is handled within a fraction of a second; the search stays usable, with the tree that
+        it has grown by then.
+
         Args:
             position: An AEC environment of this library, wrapped or not, or a state `(1,)` (`batch.states[i:i + 1]`), whose game runs.
             simulations: How many to run; None: 1,000, or as many as `seconds` allow.
@@ -133,6 +138,7 @@ class Search:
 
         Raises:
             TypeError, ValueError: For an impossible position or number, naming it.
+            RuntimeError: While another call runs, in another thread.
         """
         if simulations is None:
             simulations = 1000 if seconds is None else 2**31 - 1
@@ -146,6 +152,7 @@ class Search:
         run, action = self._grow(simulations, seconds)
         return self._result(run, action)
 
+    @one_at_a_time
     def advance(self, action: int) -> None:
         """An action has been played at the root: keep what the tree knows of the position behind it.
 
@@ -188,6 +195,8 @@ class Search:
             raise TypeError(f"position is an environment or a state (1,), not {position!r}")
         if state.dtype != self.game.kernel.state or state.shape != (1,):
             raise TypeError(f"position is not one state of {self.game.name}")
+        if state is position:
+            require_states(self.game, state, name="position")
         if state["status"][0] != RUNNING:
             raise ValueError("the game is over, there is nothing to search")
         return state
@@ -204,32 +213,35 @@ class Search:
     def _grow(self, simulations: int, seconds: float | None) -> tuple[int, int]:
         """Run simulations; how many there was time and room for, and the action chosen."""
         end = None if seconds is None else time.perf_counter() + seconds
-        run, size = 0, simulations if end is None else 1
+        if end is not None:
+            self._slice = 1
+        run, progress = 0, loops.new_progress()
         lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        while run < simulations:
+        while progress["place"][0] == 0:
             begin = time.perf_counter()
-            size = min(size, simulations - run)
             done = loops.search_lanes(
                 self._root,
                 self._samplers,
                 lanes,
                 actions,
-                size,
+                simulations,
                 True,
+                self._slice,
+                progress,
                 self._scratch,
                 self._work,
                 *self._tree,
                 self._settings,
-                0,
                 1,
             )
             run += done
             now = time.perf_counter()
-            if done < size or (end is not None and now >= end):
-                break
+            wanted = SLICE_SECONDS
             if end is not None:
-                pace = max(now - begin, 1e-7) / done
-                size = max(1, int(min(SLICE_SECONDS, end - now) / pace))
+                if now >= end:
+                    break
+                wanted = min(CLOCK_SECONDS, end - now)
+            self._slice = next_size(self._slice, done, now - begin, wanted)
         return run, int(actions[0])
 
     # Reading the tree

@@ -1,7 +1,8 @@
 """UCT and its kin in compiled code: one tree a position, leaves valued by play-outs, by a heuristic or by both.
 
-`search_lanes` is the only loop that Python calls; it serves one position whose tree lives on as well as many positions
-that are searched one after the other in the same memory.
+`search_lanes` is the only loop that Python calls; it serves one position whose tree lives on as
+well as many positions that are searched one after the other in the same memory. It runs a limited
+number of simulations and continues where it stopped, so that Python can handle signals in between.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from tabletop_envs.agents import heuristics
@@ -42,6 +44,16 @@ LONGEST_DECISION = 3
 # How far chance moves the logits of actions: far enough to tell equals apart.
 TIES = 1e-3
 NUM_SCRATCH = AHEAD + LONGEST_DECISION + 1
+
+# Where a call of `search_lanes` stopped: the place in `lanes` of the lane being searched, how many
+# simulations it still needs (NEW: its search has not begun), and the generator to continue with.
+PROGRESS = np.dtype([("place", np.int64), ("left", np.int64), ("generator", np.uint64)], align=True)
+NEW = -1
+
+
+def new_progress(place: int = 0) -> npt.NDArray[np.void]:
+    """The progress of a search that begins with the lane at a place of `lanes`."""
+    return np.array([(place, NEW, 0)], PROGRESS)
 
 
 @helper
@@ -213,6 +225,8 @@ def search_lanes(
     actions: Any,
     simulations: int,
     resume: bool,
+    limit: int,
+    progress: Any,
     scratch: Any,
     work: Any,
     nodes: Any,
@@ -221,14 +235,20 @@ def search_lanes(
     used: Any,
     path: Any,
     settings: Any,
-    first: int,
     last: int,
 ) -> int:
-    """Search the positions `roots[lane]` of the lanes `lanes[first:last]` (int64), none of them over, one after the other.
+    """Search the positions of the lanes `lanes[place:last]` (int64) one after the other.
 
-    All chance of a lane comes from its place in `samplers` (uint64), and its choice is written to its place in `actions`
-    (int64). With `resume` the tree is kept and grows by `simulations`, otherwise it is begun anew in every lane, and a lane with
-    one legal action is not searched. `scratch` are `NUM_SCRATCH` records, `work` is `heuristics.workspace`. Stops early once there is no room for a node. The number of simulations run.
+    None of the games `roots[lane]` is over.
+
+    `progress` (a record of `PROGRESS`) has the place, and is moved on; results do not depend on the
+    calls' `limit`, the most simulations that each runs. All chance of a lane comes from its place
+    in `samplers` (uint64), and its choice is written to its place in `actions` (int64). With
+    `resume` the tree is kept and grows by `simulations`, otherwise it is begun anew in every lane,
+    and a lane with one legal action is not searched (which counts as a simulation here). `scratch`
+    are `NUM_SCRATCH` records, `work` is `heuristics.workspace`. `edges` has room for all actions of
+    the game at least. A search ends early once there is no room for a node. The number of
+    simulations run.
     """
     words = np.zeros(engine.legal_words(roots[0]), np.uint64)
     left = np.zeros_like(words)
@@ -236,27 +256,38 @@ def search_lanes(
     counts = np.zeros(words.size // engine.GROUP, np.uint64)
     values = work[0].values
     rules = settings[0]
+    place, wanted, generator = progress[0].place, progress[0].left, progress[0].generator
     run = 0
-    for position in range(first, last):
-        lane = lanes[position]
-        samplers[lane] = rng.advance(samplers[lane])
-        generator = rng.output(samplers[lane])
-        if not resume or used[USED_NODES] == 0:
-            clear(nodes, used)
-            find_legal(roots[lane], words)
-            if not resume and count_actions(words) == 1:
-                actions[lane] = first_action(roots[lane], words)
-                continue
-        wanted = simulations + (nodes[0].visits == 0)
-        for _ in range(wanted):
+    while place < last and run < limit:
+        lane = lanes[place]
+        if wanted == NEW:
+            samplers[lane] = rng.advance(samplers[lane])
+            generator = rng.output(samplers[lane])
+            if not resume or used[USED_NODES] == 0:
+                clear(nodes, used)
+                find_legal(roots[lane], words)
+                if not resume and count_actions(words) == 1:
+                    actions[lane] = first_action(roots[lane], words)
+                    place += 1
+                    run += 1
+                    continue
+            wanted = simulations + (nodes[0].visits == 0)
+        count = min(wanted, limit - run)
+        wanted -= count
+        for _ in range(count):
             generator = simulate(
                 roots, lane, scratch, words, left, sets, counts, values,
                 nodes, edges, seen, used, path, rules, generator,
             )  # fmt: skip
             run += 1
             if used[FULL] and used[USED_NODES] == nodes.size:
+                wanted = 0
                 break
         actions[lane] = most_visited(nodes, edges, roots[lane].to_move)
+        if wanted == 0:
+            place += 1
+            wanted = NEW
+    progress[0].place, progress[0].left, progress[0].generator = place, wanted, generator
     return run
 
 

@@ -3,7 +3,8 @@
 - `guide.py`: what the page must know of each game: what to click for an action, and the decision in hand in words.
 - `opponents.py`: agents whose thinking time is limited.
 - `game.py`: the game behind the page, without any web: state as JSON, moves, undo, new games, records.
-- `server.py`: the web server, and whom it answers.
+- `server.py`, `connections.py`: the web server, and whom it answers; its limits.
+- `launch.py`: a private file that leads to the page's secret address.
 - `static/`: the page.
 
 The server and its packages are imported only by `serve`.

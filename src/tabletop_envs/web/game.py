@@ -19,7 +19,7 @@ from tabletop_envs import checks, records, registry
 from tabletop_envs.records import GameRecord
 from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
-from tabletop_envs.session import HUMAN, Session
+from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, save
 from tabletop_envs.web.guide import get_guide
 from tabletop_envs.web.opponents import choose
 
@@ -76,7 +76,7 @@ class WebGame:
         self.session = session
         record = session.record()
         self._seed = record.seed if record.start is None else int(record.start.get("rng", 0))
-        # Beside each action: who played it, its name, whether it was a person's choice, or the only one.
+        # Beside each action: who played it, its name, whether it was the only one.
         self._log: list[dict[str, Any]] = []
         for env, action in zip(records.replay(record), record.actions, strict=False):
             player = env.possible_agents.index(env.agent_selection)
@@ -84,10 +84,7 @@ class WebGame:
             self._write(player, env.action_to_str(action), only)
 
     def _write(self, player: int, name: str, only: bool) -> None:
-        human = self.session.agents[player] == HUMAN
-        self._log.append(
-            {"player": player, "name": name, "only": only, "chosen": human and not only}
-        )
+        self._log.append({"player": player, "name": name, "only": only})
 
     # Looking
 
@@ -143,14 +140,12 @@ class WebGame:
                 ),
                 "cut": guide.cut,
                 "taken": guide.taken(snapshot),
-                "log": [
-                    {key: entry[key] for key in ("player", "name", "only")}
-                    for entry in self._log[:told]
-                ],
+                "log": self._log[:told],
                 "outcome": snapshot["outcome"],
-                "can_undo": any(entry["chosen"] for entry in self._log),
+                "can_undo": session.can_undo,
                 "can_record": self._may_have_record(),
                 "hint_agent": HINT_AGENT,
+                "think_seconds": self.think_seconds,
                 "notice": self._notice,
             }
 
@@ -159,19 +154,20 @@ class WebGame:
         return hides and not self.session.over and self.session.agents.count(HUMAN) > 1
 
     def _may_have_record(self) -> bool:
-        """A record holds the seed, and so all that is hidden."""
+        """A record holds the seed, and so all that is hidden and all chance to come."""
         session = self.session
-        hides = get_guide(session.env.game.name).hides(session.env.snapshot())
-        return session.over or not hides or HUMAN not in session.agents
+        game = session.env.game
+        tells = game.has_chance or get_guide(game.name).hides(session.env.snapshot())
+        return session.over or not tells or HUMAN not in session.agents
 
     def record(self) -> tuple[str, str]:
         """A file's name and the record of the game as its only line.
 
-        RefusedError while the record would tell what is hidden from a player.
+        RefusedError while the record would tell what is hidden from a player, or chance to come.
         """
         with self._lock:
             if not self._may_have_record():
-                raise RefusedError("the record would tell the hidden hands before the game is over")
+                raise RefusedError("the record would tell what is hidden before the game is over")
             record = self.session.record()
             return f"{file_stem(record)}.jsonl", f"{record.to_json()}\n"
 
@@ -271,7 +267,7 @@ class WebGame:
         with self._lock:
             self._require_version(version)
             if not self.session.undo():
-                raise RefusedError("there is nothing to undo")
+                raise RefusedError(NOTHING_TO_UNDO)
             del self._log[len(self.session.actions) :]
             self._changed()
 
@@ -309,9 +305,9 @@ class WebGame:
 
     def _save_to(self, path: Path, games: list[GameRecord]) -> bool:
         try:
-            _write_all(path, games)
+            save(path, *games)
         except OSError as error:
-            self._notice = f"{path} cannot be written: {error.strerror}"
+            self._notice = f"{path} cannot be written: {error.strerror or error}"
             self._say(self._notice)
             return False
         self.games_saved = len(games)
@@ -350,11 +346,3 @@ def _new_path(record: GameRecord) -> Path:
         f"{stem}-{os.getpid()}-{sys.maxsize}.jsonl",
     )
     return next(path for path in map(Path, names) if not path.exists())
-
-
-def _write_all(path: Path, games: list[GameRecord]) -> None:
-    """Write records as the only ones of a file; an older file is replaced as a whole or not at all."""
-    beside = Path(f"{path}.part")
-    beside.unlink(missing_ok=True)
-    records.append(beside, *games)
-    beside.replace(path)

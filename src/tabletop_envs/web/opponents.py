@@ -32,5 +32,6 @@ def choose(name: str, env: TabletopEnv, rng: np.random.Generator, seconds: float
     from tabletop_envs.search import Search
 
     nodes = min(NODES_A_SIMULATION * agent.simulations + 2, MAX_NODES)
-    search = Search(env.game, max_nodes=nodes, seed=int(rng.integers(2**63)))
+    seed = int(rng.integers(2**63))
+    search = Search(env.game, max_nodes=nodes, seed=seed, **agent.rules)
     return search.run(env, agent.simulations, seconds=seconds).action

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import secrets
 import socket
@@ -30,10 +31,12 @@ from starlette.concurrency import run_in_threadpool  # noqa: E402
 from starlette.datastructures import Headers, MutableHeaders  # noqa: E402
 from starlette.exceptions import HTTPException  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
-from starlette.requests import Request  # noqa: E402
+from starlette.requests import ClientDisconnect, Request  # noqa: E402
 from starlette.responses import FileResponse, JSONResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 from starlette.staticfiles import StaticFiles  # noqa: E402
+
+from tabletop_envs.web.connections import FewMessages, Server, limits  # noqa: E402
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -57,8 +60,9 @@ LOOK = ("GET", "HEAD")
 class Guard:
     """Refuses what does not come from this server's own page, and adds headers that keep others away from it."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    def __init__(self, app: ASGIApp, port: int, page: str) -> None:
         self._app = app
+        self._page = page
         self._hosts = [f"{name}:{port}" for name in (ADDRESS, "localhost")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,16 +76,19 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        fault = self._fault(scope["method"], Headers(scope=scope))
+        fault = self._fault(scope["method"], scope["path"], Headers(scope=scope))
         app = self._app if fault is None else _error(*fault)
         await app(scope, receive, send_guarded)
 
-    def _fault(self, method: str, headers: Headers) -> tuple[int, str] | None:
+    def _fault(self, method: str, path: str, headers: Headers) -> tuple[int, str] | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return 403, f"this server is {self._hosts[0]}, not {', '.join(hosts) or 'nameless'}"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return 403, "the request comes from another page"
+            # The private file that leads here is another page. What a window of its own shows no page can read.
+            kind = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))
+            if (method, path, kind) != ("GET", self._page, ("navigate", "document")):
+                return 403, "the request comes from another page"
         if method in LOOK:
             return None
         if headers.get("origin") != f"http://{hosts[0]}":
@@ -105,10 +112,13 @@ class BadRequestError(ValueError):
 async def _read(request: Request) -> dict[str, Any]:
     """The JSON object that was sent."""
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise HTTPException(413, f"the content is longer than {MAX_BODY} bytes")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY:
+                raise HTTPException(413, f"the content must have at most {MAX_BODY} bytes")
+    except ClientDisconnect:
+        raise HTTPException(400, "the request has ended early") from None
     try:
         document = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -294,7 +304,7 @@ def make_app(
 
     return Starlette(
         routes=[Mount(f"/{token}", routes=Pages(game).routes())],
-        middleware=[Middleware(Guard, port=port)],
+        middleware=[Middleware(Guard, port=port, page=f"/{token}/")],
         exception_handlers={
             StaleError: _stale,
             RefusedError: _refused,
@@ -334,7 +344,7 @@ def make_server(
     app = make_app(game, port=port, token=token, ready=lambda: ready(address), ended=ended)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        **limits(),
         access_log=False,
         server_header=False,
         lifespan="on",
@@ -342,7 +352,7 @@ def make_server(
         # A search that is under way may end; who waits longer is left waiting.
         timeout_graceful_shutdown=int(game.think_seconds) + 2,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def run(
@@ -350,5 +360,7 @@ def run(
 ) -> None:
     """Serve a game until a signal ends it (`tabletop_envs.web.serve`)."""
     require("svg", "render")
+    for name in ("asyncio", "uvicorn.error"):
+        logging.getLogger(name).addFilter(FewMessages())
     with bind(port) as listener:
         make_server(game, listener, ready=ready, ended=ended).run(sockets=[listener])

@@ -26,6 +26,18 @@ algorithms work on them, its C++ ones as far as they take Python games (its `MCT
 - `resample_from_infostate` deals what the player cannot see anew, for OpenSpiel's information-set search in Python. In
   kirche, tuerme and with open hands nothing is hidden: it is a copy.
 - A serialised state holds what has happened, and plays it again when it is read.
+- `state_of(env)` and `game.new_initial_state(snapshot)` begin at a position of an AEC environment. `open_spiel.agent.BotAgent` makes
+  OpenSpiel's bots agents of this library, for tournaments and as opponents::
+
+    from tabletop_envs.adapters.open_spiel.agent import BotAgent
+    from tabletop_envs.agents import arena
+
+    def make_bot(game, player, rng):
+        evaluator = mcts.RandomRolloutEvaluator(random_state=rng)
+        return mcts.MCTSBot(game, 1.4, 20, evaluator, random_state=rng)
+
+    agents = [BotAgent(make_bot, "openspiel mcts:20"), "greedy"]
+    print(arena.tournament("kirche", agents, games=10, options={"num_houses": 1}, ratings=False))
 
 ImportError, naming the extra, without OpenSpiel.
 """
@@ -33,7 +45,7 @@ ImportError, naming the extra, without OpenSpiel.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tabletop_envs import registry
 from tabletop_envs.adapters.open_spiel.observer import (
@@ -46,11 +58,22 @@ from tabletop_envs.adapters.open_spiel.position import CHANCE, OVER, Position, R
 from tabletop_envs.envs.game import Game, Snapshot
 from tabletop_envs.extras import require
 
+if TYPE_CHECKING:
+    from tabletop_envs.envs.aec import TabletopEnv
+
 require("pyspiel", "openspiel")
 
 import pyspiel  # noqa: E402
 
-__all__ = ["TabletopGame", "TabletopState", "game_name", "load_game", "register", "register_game"]
+__all__ = [
+    "TabletopGame",
+    "TabletopState",
+    "game_name",
+    "load_game",
+    "register",
+    "register_game",
+    "state_of",
+]
 
 _TYPES = pyspiel.GameType
 _PLAYERS = {CHANCE: pyspiel.PlayerId.CHANCE, OVER: pyspiel.PlayerId.TERMINAL}
@@ -121,9 +144,29 @@ class TabletopGame(pyspiel.Game):
     def __reduce__(self) -> tuple[Any, ...]:
         return load_game, (self.game, self.get_parameters())
 
-    def new_initial_state(self) -> TabletopState:
-        """A state at the start of the game, before the deal."""
-        return TabletopState(self)
+    def new_initial_state(self, snapshot: Snapshot | None = None) -> TabletopState:
+        """A state at the start of the game, before the deal, or at a given position, with no history then.
+
+        Args:
+            snapshot: A position as `TabletopEnv.snapshot` gives it, with this game's options; its generator is not used.
+
+        Raises:
+            ValueError: Naming what is impossible; for other options; for a game that was lost by an illegal action, of which
+                OpenSpiel has none.
+        """
+        if snapshot is None:
+            return TabletopState(self)
+        states, options, offender = self.game.restore(snapshot, 0)
+        for option, value in options.items():
+            if value != self.rules.options[option]:
+                raise ValueError(
+                    f"the snapshot has {option}={value}, which must be {self.rules.options[option]}"
+                )
+        if offender is not None:
+            raise ValueError(
+                "the snapshot is of a game lost by an illegal action: OpenSpiel has none"
+            )
+        return TabletopState(self, Position.begin_at(self.rules, states))
 
     def max_chance_nodes_in_history(self) -> int:
         """An upper bound: the deal, and a roll after every action where there are dice."""
@@ -145,9 +188,9 @@ class TabletopGame(pyspiel.Game):
 class TabletopState(pyspiel.State):
     """A state of a game as OpenSpiel's `State`; `position` has the game itself."""
 
-    def __init__(self, game: TabletopGame) -> None:
+    def __init__(self, game: TabletopGame, position: Position | None = None) -> None:
         super().__init__(game)
-        self.position = game.start
+        self.position = game.start if position is None else position
 
     def current_player(self) -> Any:
         """The player to act, or `pyspiel.PlayerId.CHANCE` or `.TERMINAL`."""
@@ -199,14 +242,18 @@ class TabletopState(pyspiel.State):
         if len(position.deal) < chance.deal_length:
             raise ValueError("nothing can be resampled while stones are being dealt")
         generator = int(sampler() * 2**53)
-        deal, moves = chance.redeal(
+        deal, moves, guess = chance.redeal(
             position.states, position.deal, position.move_list(), player, generator
         )
+        root, dealt = None, deal
+        if position.root is not None:
+            states = chance.rewrite(position.root.states, deal, guess)
+            root, dealt = Position.begin_at(position.rules, states), ()
         if position.roll is not None:
-            events = events_of(deal, [*moves, position.roll.action], position.roll.counts)
+            events = events_of(dealt, [*moves, position.roll.action], position.roll.counts)
         else:
-            events = events_of(deal, moves)
-        state = game.new_initial_state()
+            events = events_of(dealt, moves)
+        state = TabletopState(game, root)
         for event in events:
             state.apply_action(event)
         return state
@@ -225,6 +272,12 @@ def load_game(game: Game, parameters: Mapping[str, Any]) -> TabletopGame:
     register_game(game)
     loaded: TabletopGame = pyspiel.load_game(game_name(game), dict(parameters))
     return loaded
+
+
+def state_of(env: TabletopEnv) -> TabletopState:
+    """The state, with no history, of the position of an AEC environment of this library, wrapped or not."""
+    base = env.unwrapped
+    return load_game(base.game, base.options).new_initial_state(base.snapshot())
 
 
 def register() -> None:

@@ -47,13 +47,17 @@ class Chance:
     def clear(self, states: State) -> None:
         """Make of a started game one in which nothing is dealt yet."""
 
-    def deal_outcomes(self, deal: Sequence[int]) -> Outcomes:
+    def deal_outcomes(self, deal: Sequence[int | None]) -> Outcomes:
         """What may come after the outcomes in `deal`, with probabilities."""
         raise NotImplementedError
 
     def put(self, states: State, place: int, outcome: int) -> None:
         """Write the outcome number `place` of the deal into a state."""
         raise NotImplementedError
+
+    def deal_of(self, states: State) -> list[int | None]:
+        """The deal of a game in the midst of play, as far as its state tells: None where it does not."""
+        return [None] * self.deal_length
 
     def deal_name(self, place: int, outcome: int) -> str:
         """An outcome of the deal in words."""
@@ -99,7 +103,7 @@ class Chance:
         """Whether anything is hidden from anybody."""
         return False
 
-    def deal_seen(self, deal: Sequence[int], viewers: Collection[int]) -> list[int | None]:
+    def deal_seen(self, deal: Sequence[int | None], viewers: Collection[int]) -> list[int | None]:
         """The deal as far as the viewers know of it, taken together."""
         return list(deal)
 
@@ -112,10 +116,19 @@ class Chance:
         return ""
 
     def redeal(
-        self, states: State, deal: Sequence[int], moves: Sequence[Any], player: int, generator: int
-    ) -> tuple[Sequence[int], Sequence[Any]]:
-        """Another deal and moves that `player` could not tell from these, drawn by `generator` (uint64)."""
-        return deal, moves
+        self,
+        states: State,
+        deal: Sequence[int | None],
+        moves: Sequence[Any],
+        player: int,
+        generator: int,
+    ) -> tuple[Sequence[int | None], Sequence[Any], State]:
+        """Another deal, moves and state that `player` could not tell from these, drawn by `generator` (uint64)."""
+        return deal, moves, states
+
+    def rewrite(self, root: State, deal: Sequence[int | None], now: State) -> State:
+        """The state `root`, from which play began, in agreement with the deal and the state `now` that `redeal` gives."""
+        return root
 
 
 def roll_outcomes(number: int, counts: Sequence[int]) -> Outcomes:

@@ -45,7 +45,7 @@ class MeeplesChance(Chance):
         """See `Chance`."""
         states["hands"] = 0
 
-    def deal_outcomes(self, deal: Sequence[int]) -> Outcomes:
+    def deal_outcomes(self, deal: Sequence[int | None]) -> Outcomes:
         """See `Chance`."""
         dealt = Counter(deal)
         left = NUM_STONES - len(deal)
@@ -59,6 +59,20 @@ class MeeplesChance(Chance):
         """See `Chance`."""
         if outcome < self.players:
             states["hands"][0, outcome] |= np.uint32(1 << place)
+
+    def deal_of(self, states: State) -> list[int | None]:
+        """The stones in hands, the one being laid among them, and those left over; of those on the table it is forgotten."""
+        state = states[0]
+        deal: list[int | None] = []
+        for stone in range(NUM_STONES):
+            held = [seat for seat in range(self.players) if int(state["hands"][seat]) >> stone & 1]
+            if state["direction"][stone] != NOT_LAID:
+                deal.append(None)
+            elif stone == state["chosen_stone"]:
+                deal.append(int(state["to_move"]))
+            else:
+                deal.append(held[0] if held else self.players)
+        return deal
 
     def deal_name(self, place: int, outcome: int) -> str:
         """See `Chance`."""
@@ -146,10 +160,12 @@ class MeeplesChance(Chance):
         """See `Chance`."""
         return not self.options["open_hands"]
 
-    def deal_seen(self, deal: Sequence[int], viewers: Collection[int]) -> list[int | None]:
-        """The own stones; all of them where hands are open."""
+    def deal_seen(self, deal: Sequence[int | None], viewers: Collection[int]) -> list[int | None]:
+        """The own stones, once all are dealt; all of them where hands are open."""
         if not self.has_secrets or len(viewers) == self.players:
             return list(deal)
+        if len(deal) < self.deal_length:
+            return []
         return [seat if seat in viewers else None for seat in deal]
 
     def unseen_moves(self, states: State, viewers: Collection[int]) -> int:
@@ -178,11 +194,16 @@ class MeeplesChance(Chance):
         return " ".join(words)
 
     def redeal(
-        self, states: State, deal: Sequence[int], moves: Sequence[Any], player: int, generator: int
-    ) -> tuple[Sequence[int], Sequence[Any]]:
+        self,
+        states: State,
+        deal: Sequence[int | None],
+        moves: Sequence[Any],
+        player: int,
+        generator: int,
+    ) -> tuple[Sequence[int | None], Sequence[Any], State]:
         """The stones that `player` has not seen go to other hands (`Game.deal_hidden`)."""
         if not self.has_secrets:
-            return deal, moves
+            return deal, moves, states
         guess = copy_of(states)
         self.game.deal_hidden(guess, player, generator)
         state, left_over = guess[0], self.players
@@ -196,5 +217,28 @@ class MeeplesChance(Chance):
             new_deal[stone] = next(held, left_over)
         if unseen:
             new_deal[chosen] = int(state["to_move"])
-            new_moves[-unseen] = FIRST_STONE + chosen
-        return new_deal, new_moves
+            if unseen <= len(new_moves):
+                new_moves[-unseen] = FIRST_STONE + chosen
+        return new_deal, new_moves, guess
+
+    def rewrite(self, root: State, deal: Sequence[int | None], now: State) -> State:
+        """See `Chance.rewrite`."""
+        if not self.has_secrets:
+            return root
+        states = copy_of(root)
+        state = states[0]
+        if state["chosen_stone"] != NO_STONE and state["phase"] in (SETUP, STONES):
+            # It was being laid already: it is still, or it lies on the table.
+            chosen = int(state["chosen_stone"])
+            if now[0]["direction"][chosen] == NOT_LAID:
+                chosen = int(now[0]["chosen_stone"])
+            state["chosen_stone"] = chosen
+        else:
+            chosen = NO_STONE
+        for stone, seat in enumerate(deal):
+            if seat is not None:
+                for player in range(self.players):
+                    state["hands"][player] &= ~np.uint32(1 << stone)
+                if seat < self.players and stone != chosen:
+                    state["hands"][seat] |= np.uint32(1 << stone)
+        return states

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from typing import Any
 
@@ -79,7 +80,8 @@ class TabletopObserver:
             self._recollect(position, player)
 
     def _look(self, position: Position, player: int) -> None:
-        rules, chance, states = self._rules, self._rules.chance, position.states
+        rules, chance = self._rules, self._rules.chance
+        states = position.seen(everybody=self._secrets == EVERYBODY)
         if self._secrets == EVERYBODY:
             states = rules.game.open_state(states)
         engine.look_one(states, position.legal, player, self._scratch, self._whole, _NO_MASK)
@@ -126,6 +128,7 @@ class TabletopObserver:
     def _moves_seen(self, position: Position, viewers: Collection[int]) -> list[Any]:
         moves: list[Any] = list(position.move_list())
         unseen = self._rules.chance.unseen_moves(position.states, viewers)
+        unseen = min(unseen, len(moves))  # play may have begun while a stone was being laid
         if unseen:
             moves[-unseen:] = [None] * unseen
         if position.roll is not None:
@@ -135,13 +138,16 @@ class TabletopObserver:
     def string_from(self, state: Any, player: int) -> str:
         """What `player` sees of an OpenSpiel state, in words.
 
-        With perfect recall: who observes, then the deal and all actions and rolls, `?` where they are not seen. Equal
-        exactly where the player has seen the same.
+        With perfect recall: who observes, then the deal and all actions and rolls, `?` where they are not seen. Of two
+        information states that began alike the words are equal exactly where the tensors are, at chance nodes too: where
+        the player has seen the same.
         """
         position: Position = state.position
         chance, viewers = self._rules.chance, self._viewers(player)
         if self._recall:
             lines = [f"player_{player}"]
+            if position.root is not None:
+                lines.append(f"from {self._fingerprint(position.root, player)}")
             deal = self._deal_seen(position, viewers)
             if deal:
                 lines.append(f"deal {_words(deal)}")
@@ -153,8 +159,16 @@ class TabletopObserver:
             viewer = {NOBODY: -1, OBSERVER: player, EVERYBODY: None}[self._secrets]
             lines.append(position.text(viewer))
         elif self._secrets != NOBODY:
-            lines += [chance.secrets_of(position.states, seat) for seat in sorted(viewers)]
+            states = position.seen(everybody=self._secrets == EVERYBODY)
+            lines += [chance.secrets_of(states, seat) for seat in sorted(viewers)]
         return "\n".join(lines)
+
+    def _fingerprint(self, position: Position, player: int) -> str:
+        """What `player` sees of a position, in few letters."""
+        self._look(position, player)
+        parts = [self._whole] if self._public else [self._whole_parts[name] for name in self._parts]
+        seen = b"".join(part.tobytes() for part in parts)
+        return hashlib.blake2b(seen, digest_size=8).hexdigest()
 
 
 def _words(events: list[Any]) -> str:

@@ -18,6 +18,7 @@ from tabletop_envs.adapters.open_spiel.chance import (
 from tabletop_envs.adapters.open_spiel.meeples import MeeplesChance
 from tabletop_envs.adapters.open_spiel.tuerme import TuermeChance
 from tabletop_envs.envs.game import Game, Snapshot, State, rewards_of_scores
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 # OpenSpiel's numbers for who is to move when no player is (`pyspiel.PlayerId`).
@@ -26,6 +27,8 @@ CHANCE, OVER = -1, -4
 _CHANCES: dict[str, type[Chance]] = {"tuerme": TuermeChance, "meeples": MeeplesChance}
 _NO_OBSERVATION = np.empty(0, np.float32)
 
+# The outcomes of a deal; None for what is not known of it.
+Deal = tuple["int | None", ...]
 # What has happened after the deal, newest first: actions, and complete rolls of dice.
 Moves = tuple["Moves", "int | Dice"] | None
 
@@ -57,9 +60,10 @@ class Position:
         states: The state, an array of one record; not to be written to.
         legal: The set of legal actions as the engine keeps it (none at chance events and once the game is over).
         player: Who acts: a player, `CHANCE` or `OVER`.
-        deal: The outcomes of the deal so far.
+        deal: The outcomes of the deal so far; None for what is not known where play began from a given position.
         moves: What has happened since (`Moves`).
         roll: The dice in the air, or None.
+        root: The position from which play began, where that is not the start of a game.
     """
 
     __slots__ = (
@@ -70,6 +74,7 @@ class Position:
         "moves",
         "player",
         "roll",
+        "root",
         "rules",
         "states",
     )
@@ -78,11 +83,13 @@ class Position:
         self,
         rules: Rules,
         states: State,
-        deal: tuple[int, ...],
+        deal: Deal,
         moves: Moves = None,
         roll: Roll | None = None,
+        root: Position | None = None,
     ) -> None:
         self.rules, self.states, self.deal, self.moves, self.roll = rules, states, deal, moves, roll
+        self.root = root
         self._actions: list[int] | None = None
         self._outcomes: Outcomes | None = None
         self.legal = engine.new_legal(rules.game.kernel)
@@ -111,6 +118,16 @@ class Position:
         rules.chance.clear(states)
         return cls(rules, states, ())
 
+    @classmethod
+    def begin_at(cls, rules: Rules, states: State) -> Position:
+        """A position to play on from: that of a state between chance events, of the same options, which is copied."""
+        require_states(rules.game, states, rules.options)
+        states = copy_of(states)
+        states["rng"] = 0
+        position = cls(rules, states, tuple(rules.chance.deal_of(states)))
+        position.root = position
+        return position
+
     # Copies: the same object. Pickles: what has happened, played again when read.
 
     def __copy__(self) -> Position:
@@ -124,8 +141,8 @@ class Position:
         moves = self.move_list()
         if self.roll is not None:
             moves.append(self.roll.action)
-        rules = self.rules
-        return replay, (rules.game, rules.options, self.deal, tuple(moves), counts)
+        rules, root = self.rules, None if self.root is None else self.root.states.tobytes()
+        return replay, (rules.game, rules.options, self.deal, tuple(moves), counts, root)
 
     # Going on
 
@@ -145,6 +162,7 @@ class Position:
             return self._roll(Roll(self, event, states, number, ()))
         successor = object.__new__(Position)
         successor.rules, successor.deal, successor.roll = self.rules, self.deal, None
+        successor.root = self.root
         successor.states, successor.legal = states, legal
         successor.moves = (self.moves, event)
         successor._actions = successor._outcomes = None
@@ -165,9 +183,10 @@ class Position:
         dice = complete_roll(roll.number, roll.counts)
         if dice is None:
             shown = chance.in_the_air(origin.states, roll.after)
-            return Position(self.rules, shown, self.deal, origin.moves, roll)
+            return Position(self.rules, shown, self.deal, origin.moves, roll, self.root)
         states = chance.settle(origin.states, roll.after, origin.legal, roll.action, dice)
-        return Position(self.rules, states, self.deal, ((origin.moves, roll.action), dice))
+        moves = ((origin.moves, roll.action), dice)
+        return Position(self.rules, states, self.deal, moves, None, self.root)
 
     # Looking
 
@@ -210,9 +229,19 @@ class Position:
             rewards_of_scores(self.scores()) if self.player == OVER else [0.0] * self.rules.players
         )
 
-    def snapshot(self) -> Snapshot:
+    def seen(self, everybody: bool) -> State:
+        """The state as players see it: hidden hands are dealt face down, and taken up when all have been dealt."""
+        chance = self.rules.chance
+        if everybody or not chance.has_secrets or len(self.deal) == chance.deal_length:
+            return self.states
+        states = copy_of(self.states)
+        chance.clear(states)
+        return states
+
+    def snapshot(self, states: State | None = None) -> Snapshot:
         """The position as plain JSON types, as `TabletopEnv.snapshot` gives it, without a generator of chance."""
-        snapshot = self.rules.game.snapshot(self.states, self.rules.options)
+        states = self.states if states is None else states
+        snapshot = self.rules.game.snapshot(states, self.rules.options)
         snapshot.pop("rng", None)
         if self.player == OVER:
             snapshot["outcome"] = {
@@ -224,10 +253,13 @@ class Position:
 
     def text(self, viewer: int | None) -> str:
         """A drawing for the eyes of a player; of a spectator who sees everything (None), or no hand at all (−1)."""
-        drawing = self.rules.game.text(self.snapshot(), viewer, colour=False)
+        states = self.seen(everybody=viewer is None)
+        drawing = self.rules.game.text(self.snapshot(states), viewer, colour=False)
         if self.roll is not None:
             return f"{drawing}{self.roll.number} dice are rolled: {self.roll.counts}\n"
         left = self.rules.chance.deal_length - len(self.deal)
+        if states is not self.states:
+            return f"{drawing}stones are being dealt\n"
         return f"{drawing}{left} stones are still to be dealt\n" if left else drawing
 
     def move_list(self) -> list[int | Dice]:
@@ -240,9 +272,9 @@ class Position:
         return moves
 
 
-def events_of(deal: Sequence[int], moves: Sequence[int | Dice], counts: Dice = ()) -> list[int]:
+def events_of(deal: Sequence[Any], moves: Sequence[int | Dice], counts: Dice = ()) -> list[int]:
     """All outcomes and actions, as OpenSpiel's `history()` lists them."""
-    events = list(deal)
+    events: list[int] = list(deal)
     for move in moves:
         if not isinstance(move, tuple):
             events.append(move)
@@ -257,12 +289,17 @@ def events_of(deal: Sequence[int], moves: Sequence[int | Dice], counts: Dice = (
 def replay(
     game: Game,
     options: Mapping[str, Any],
-    deal: Sequence[int],
+    deal: Deal,
     moves: Sequence[int | Dice],
     counts: Dice,
+    root: bytes | None,
 ) -> Position:
     """The position that these outcomes and actions lead to; ValueError for one that is not possible."""
-    position = Position.start(Rules(game, options))
+    rules = Rules(game, options)
+    if root is None:
+        position = Position.start(rules)
+    else:
+        position, deal = Position.begin_at(rules, np.frombuffer(root, game.kernel.state)), ()
     for event in events_of(deal, moves, counts):
         position = position.after(event)
     return position

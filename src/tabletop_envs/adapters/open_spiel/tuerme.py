@@ -29,7 +29,7 @@ class TuermeChance(Chance):
         states["colours"] = states["heights"] = 0
         states["symbols"] = LOT_SYMBOLS[:, np.newaxis]
 
-    def deal_outcomes(self, deal: Sequence[int]) -> Outcomes:
+    def deal_outcomes(self, deal: Sequence[int | None]) -> Outcomes:
         """See `Chance`."""
         laid = Counter(deal)
         left = self.deal_length - len(deal)

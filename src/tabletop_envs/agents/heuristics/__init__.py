@@ -7,8 +7,10 @@ everybody until it is over. A cached loop that calls them must take `workspace(k
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,9 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
+from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import RUNNING, Kernel
+from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
 
 if TYPE_CHECKING:
@@ -39,6 +43,8 @@ __all__ = [
 
 # The record types that have a heuristic, each with the file that holds it.
 _REGISTERED: dict[Any, str] = {}
+# The functions for `NUMBA_DISABLE_JIT=1`, by name and dtype (`kernels.compiling`).
+_INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
 
 
 def evaluate(state: Any, values: Any) -> None:
@@ -47,14 +53,20 @@ def evaluate(state: Any, values: Any) -> None:
     Of a finished game the true rewards. What the library's heuristics look at is what all players see: hands that are
     hidden, and chance to come, make no difference.
     """
-    raise TypeError("heuristics.evaluate is for compiled code, on a state whose kernel is imported")
+    _interpret("evaluate", write_rewards, state, values)
 
 
 def is_settled(state: Any) -> bool:
     """Whether no decision is half made: False where the player in turn has chosen a stone, say, but not its place."""
-    raise TypeError(
-        "heuristics.is_settled is for compiled code, on a state whose kernel is imported"
-    )
+    return bool(_interpret("is_settled", lambda state: True, state))
+
+
+def _interpret(name: str, otherwise: Callable[..., Any], state: Any, *arguments: Any) -> Any:
+    if not INTERPRETED:
+        raise TypeError(
+            f"heuristics.{name} is for compiled code, on a state whose kernel is imported"
+        )
+    return _INTERPRETED.get((name, state.dtype), otherwise)(state, *arguments)
 
 
 def _has_none(state: Any) -> bool:
@@ -97,6 +109,8 @@ def register_heuristic(
         else:
             write_rewards(state, values)
 
+    _INTERPRETED["evaluate", kernel.state] = evaluate_this
+    _INTERPRETED["is_settled", kernel.state] = settled
     overload(evaluate, strict=False)(
         lambda state, values: evaluate_this if state == record else None
     )
@@ -109,9 +123,15 @@ def has_heuristic(kernel: Kernel) -> bool:
 
 
 def load(game: Game) -> None:
-    """Import the heuristic of one of the library's games; a user's own game registers its own."""
+    """Import the heuristic of one of the library's games, if it has one; a custom game registers its own."""
     if game.name in registry.GAMES:
-        importlib.import_module(f"tabletop_envs.agents.heuristics.{game.name}")
+        _import(f"{__name__}.{game.name}")
+
+
+@functools.cache
+def _import(module: str) -> None:
+    if importlib.util.find_spec(module):
+        importlib.import_module(module)
 
 
 def code_digest(kernel: Kernel) -> str:
@@ -140,7 +160,8 @@ def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
     key = (record, _REGISTERED.get(record))
     if key not in _WORKSPACES:
         title = f"code {code_digest(kernel)}"
-        _WORKSPACES[key] = np.dtype([((title, "values"), np.float64, (MAX_PLAYERS,))], align=True)
+        values = ((title, "values"), np.float64, (MAX_PLAYERS,))
+        _WORKSPACES[key] = record_dtype(np.dtype([values], align=True))
     return np.zeros(1, _WORKSPACES[key])
 
 
@@ -161,9 +182,15 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
 
     Returns:
         `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
+
+    Raises:
+        TypeError, ValueError: For what are no states of this game, naming what is wrong (`envs.states.require_states`).
     """
+    require_states(game, states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
+    # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.
+    states = np.require(states, requirements=("C", "A", "W"))
     _evaluate_lanes(states, workspace(game.kernel), estimates)
     return estimates
 

@@ -11,11 +11,17 @@ A drawing is made from a snapshot alone and never touches a game. What other pag
 - Pieces are drawn once, in `<defs>`, and placed by `<use>`. Their ids are `<game>-<theme>-<piece>` and mean the same in every
   drawing, so that a page can hold those of many drawings once (`symbols=False`, `draw_symbols`).
 - There is neither a style sheet nor a font: drawings do not change by what is around them, and several fit into one page.
+
+A game without a drawing of its own (a module of its name in this package) is drawn as its text, in the reader's monospace font:
+on pages and in notebooks, but not in pixels, since the rasteriser has no fonts.
 """
 
 from __future__ import annotations
 
+import functools
+import html
 import importlib
+import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,7 +29,18 @@ from tabletop_envs import checks, registry
 from tabletop_envs.render.svg.canvas import Canvas
 from tabletop_envs.render.svg.themes import THEMES, get_theme
 
-__all__ = ["THEMES", "draw", "draw_symbols", "get_theme", "natural_size"]
+__all__ = [
+    "THEMES",
+    "draw",
+    "draw_symbols",
+    "draw_text",
+    "get_theme",
+    "has_drawing",
+    "natural_size",
+]
+
+# The size of a text's letters, the height of its lines and the margin around them, in units (a field has 48).
+LETTER, LINE, MARGIN = 20, 26, 24
 
 
 def draw(
@@ -51,21 +68,23 @@ def draw(
         symbols: Whether the pieces used are in the document.
 
     Raises:
-        TypeError, ValueError: For a game without a drawing, and for an impossible theme, viewer, size or legal action.
+        TypeError, ValueError: For an unknown game, and for an impossible theme, viewer, size or legal action.
         ImportError: Without svg.py (extra `render`).
     """
-    game = _module(snapshot["game"])
     players = int(snapshot["options"].get("num_players", 2))
     if viewer is not None:
         viewer = checks.integer("viewer", viewer, 0, players - 1)
     if size is not None:
         size = checks.number("size", size, above=0)
     fields, symbols = checks.boolean("fields", fields), checks.boolean("symbols", symbols)
-    canvas: Canvas = game.draw(
+    if not has_drawing(snapshot["game"]):
+        game = registry.get_game(snapshot["game"])
+        return draw_text(game.name, game.text({**snapshot}, viewer, False), theme, size)
+    canvas: Canvas = _module(snapshot["game"]).draw(
         snapshot,
         viewer=viewer,
         theme=theme,
-        legal=[int(action) for action in legal],
+        legal=[checks.integer("legal", action, 0, 2**31 - 1) for action in legal],
         previous=previous,
         fields=fields,
     )
@@ -77,7 +96,7 @@ def draw_symbols(
 ) -> str:
     """All pieces that the drawings of these positions use, each once: the content of a `<defs>`."""
     pieces: dict[str, str] = {}
-    for snapshot in snapshots:
+    for snapshot in filter(lambda each: has_drawing(each["game"]), snapshots):
         canvas = _module(snapshot["game"]).draw(
             snapshot, viewer=viewer, theme=theme, legal=(), previous=None, fields=False
         )
@@ -85,15 +104,36 @@ def draw_symbols(
     return "".join(pieces.values())
 
 
+def draw_text(game: str, text: str, theme: str = "light", size: float | None = None) -> str:
+    """A text as an SVG document that stands for a game's drawing: `game` is its title, the rest as in `draw`."""
+    lines = text.split("\n")
+    width = 2 * MARGIN + 0.62 * LETTER * max(map(len, lines))
+    canvas = Canvas(game, theme, width, 2 * MARGIN + LINE * len(lines), game)
+    for number, line in enumerate(lines):
+        # Runs of plain spaces would be one.
+        words = html.escape(line).replace(" ", "\N{NO-BREAK SPACE}")
+        canvas.line(words, MARGIN, MARGIN + LINE * (number + 0.75), LETTER)
+    return canvas.to_svg(size, symbols=True)
+
+
 def natural_size(game: str) -> tuple[int, int]:
-    """Width and height of a game's drawings in units, of which a field has 48: the same for all its positions."""
+    """Width and height of a game's drawings in units, of which a field has 48: the same for all its positions.
+
+    ValueError for a game without a drawing of its own.
+    """
+    if not has_drawing(game):
+        raise ValueError(f"game={game!r} must be a game with a drawing of its own")
     width, height = _module(game).SIZE
     return width, height
 
 
+@functools.cache
+def has_drawing(game: str) -> bool:
+    """Whether a game has a drawing of its own."""
+    return (
+        game in registry.game_names() and importlib.util.find_spec(f"{__name__}.{game}") is not None
+    )
+
+
 def _module(game: str) -> Any:
-    if game not in registry.game_names():
-        raise ValueError(
-            f"there is no drawing of {game!r}: there are drawings of {', '.join(registry.game_names())}"
-        )
-    return importlib.import_module(f"tabletop_envs.render.svg.{game}")
+    return importlib.import_module(f"{__name__}.{game}")

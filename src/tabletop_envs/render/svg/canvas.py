@@ -121,6 +121,19 @@ class Canvas:
         )
         return length
 
+    def line(self, words: str, x: float, y: float, size: float) -> None:
+        """A line of any words, escaped already, from `x` on and on the baseline `y`: in the reader's monospace font."""
+        self._elements.append(
+            self._svg.Text(
+                text=words,
+                x=num(x),
+                y=num(y),
+                font_size=num(size),
+                font_family="monospace",
+                fill=self.theme.ink,
+            )
+        )
+
     # Pieces that are drawn once and used often
 
     def use(

@@ -3,7 +3,7 @@
 import * as board from "./board.js";
 import { at, commonWords, make, moveFocus } from "./page.js";
 import { showLog, showPlayers, showStatus } from "./panels.js";
-import { ask, ServerError } from "./server.js";
+import { ask, askAgent, ServerError } from "./server.js";
 import { openSetup } from "./setup.js";
 
 // So long an opponent's action can be seen before the next one, in milliseconds.
@@ -73,11 +73,11 @@ function goOn() {
   if (busy || thinking !== null || state === null || state.outcome || state.yours) return;
   const controller = new AbortController();
   thinking = controller;
-  const { version } = state;
+  const asked = state;
   setTimeout(async () => {
     try {
       if (controller.signal.aborted) return;
-      const next = await ask("advance", theme, { version }, controller.signal);
+      const next = await askAgent("advance", theme, asked, say, controller.signal);
       if (!controller.signal.aborted) show(next);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -124,7 +124,7 @@ function show(next) {
   at("hint").disabled = !state.yours || isVeiled();
   at("hint").title = `What ${state.hint_agent} would do`;
   at("record").disabled = !state.can_record;
-  at("record").title = state.can_record ? "The game as a file" : "Once the game is over: it tells the hidden hands";
+  at("record").title = state.can_record ? "The game as a file" : "Once the game is over: it tells what is hidden";
   takeFocus();
   if (!first && !same && focused === null) board.reveal();
 }
@@ -364,7 +364,7 @@ at("hint").addEventListener("click", async () => {
   busy = true;
   say(`${state.hint_agent} thinks …`);
   try {
-    const answer = await ask("hint", theme, { version: state.version });
+    const answer = await askAgent("hint", theme, state, say);
     hint = answer.legal.find((entry) => entry.action === answer.hint.action) ?? null;
     chosen = [];
     narrow();

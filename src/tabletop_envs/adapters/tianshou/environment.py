@@ -1,40 +1,4 @@
-"""Tianshou: vector environments on the batch engine, self-play, and a masked actor for its policy-gradient algorithms.
-
-The shortest complete script (`DQN` honours masks by itself; its observations are `Batch(agent_id, obs, mask)`)::
-
-    from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
-    from tianshou.algorithm.optim import AdamOptimizerFactory
-    from tianshou.data import Collector, VectorReplayBuffer
-    from tianshou.trainer import OffPolicyTrainerParams
-    from tianshou.utils.net.common import Net
-    from tabletop_envs.adapters import tianshou
-
-    env = tianshou.make_vector_env("kirche-v0", 16, opponents="random", seed=1, num_houses=1)
-    net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[128, 128])
-    policy = DiscreteQLearningPolicy(model=net, action_space=env.action_space[0], eps_training=0.1)
-    algorithm = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), target_update_freq=200)
-    buffer = VectorReplayBuffer(20_000, 16)
-    collector = Collector(algorithm, env, buffer, exploration_noise=True)
-    algorithm.run_training(
-        OffPolicyTrainerParams(
-            training_collector=collector,
-            max_epochs=5,
-            epoch_num_steps=5_000,
-            collection_step_num_env_steps=160,
-            update_step_num_gradient_steps_per_sample=0.1,
-            batch_size=256,
-        )
-    )
-
-Tianshou's policy-gradient algorithms ignore masks. `MaskedActor` honours them, and `ObservationNet` gives critics the
-observation without the mask::
-
-    policy = DiscreteActorPolicy(actor=tianshou.MaskedActor(net), action_space=env.action_space[0])
-    critic = DiscreteCritic(preprocess_net=tianshou.ObservationNet(other_net))
-    algorithm = PPO(policy=policy, critic=critic, optim=AdamOptimizerFactory(lr=3e-4))
-
-Self-play by Tianshou's `MultiAgentOffPolicyAlgorithm` is on `make_self_play_vector_env`; see there how losses reach the loser.
-"""
+"""Games in lanes as Tianshou's vector environments."""
 
 from __future__ import annotations
 
@@ -44,33 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from gymnasium import error, spaces
+from tianshou.data import Batch
+from tianshou.env import BaseVectorEnv
+from tianshou.env import VectorEnvNormObs as PlainVectorEnvNormObs
+from tianshou.utils import RunningMeanStd
 
 from tabletop_envs import checks
-from tabletop_envs.adapters.masks import LegalActions
+from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
 from tabletop_envs.adapters.self_play import SelfPlayLanes
 from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.game import lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
-from tabletop_envs.extras import require
-
-require("tianshou", "tianshou")
-
-import torch  # noqa: E402
-from tianshou.data import Batch  # noqa: E402
-from tianshou.env import BaseVectorEnv  # noqa: E402
-from tianshou.utils.net.common import (  # noqa: E402
-    AbstractDiscreteActor,
-    ModuleWithVectorOutput,
-)
-
-__all__ = [
-    "MaskedActor",
-    "ObservationNet",
-    "TabletopVenv",
-    "make_self_play_vector_env",
-    "make_vector_env",
-]
+from tabletop_envs.kernels import BY_LIMIT
 
 Ids = None | int | Iterable[int]
 
@@ -118,16 +68,9 @@ def make_self_play_vector_env(
 ) -> TabletopVenv:
     """`num_envs` games in which all players learn, for Tianshou's `MultiAgentOffPolicyAlgorithm`.
 
-    A step is an action of the player in turn (`obs.agent_id`), rewards are all players', `(R, players)`:
-
-        env = tianshou.make_self_play_vector_env("kirche-v0", 16, num_houses=1)
-        algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[make_dqn(), make_dqn()], env=env)
-
-    Tianshou's buffer has one player's action a step, and the loser has not played the last one. So give the algorithms
-    `n_step_return_horizon` = the number of players: their returns then reach from a player's action to that player's next
-    one, and have the reward of a game that another player ends in between. That is exact where players take turns; in
-    meeples a player may act several times in a row, and Tianshou's on-policy algorithms look at own steps alone. There,
-    train a learner against opponents (`make_vector_env`; an opponent may be a callable that asks a copy of the learner).
+    A step is an action of the player to move (`obs.agent_id`), rewards are all players', `(R, players)`. Tianshou's own buffers pair
+    what a player saw with what the next player sees, and have no reward for a loser who did not act last: collect into a
+    `SelfPlayReplayBuffer`.
 
     Args, Raises:
         As `make_vector_env`.
@@ -144,8 +87,9 @@ class TabletopVenv(BaseVectorEnv):
 
     Observations are `Batch(agent_id, obs, mask)`: `player_0`, … (the learner's seat), `float32 (R, L)` and `bool (R, n)`, R
     being the number of games asked about. Rewards are the learner's, `(R,)`, in self-play all players', `(R, players)`:
-    zero before the end, losses among them. Games that are over wait for `reset`, as collectors do it. `action_space` and `observation_space` are lists with an entry for each
-    game, as Tianshou has them; samples of an action space are legal in its game.
+    zero before the end, losses among them. Every end of a game is a termination, one by `max_plies`, too. Games that are over wait for
+    `reset`, as collectors do it. `action_space` and `observation_space` are lists with an entry for each game, as Tianshou has
+    them; samples of an action space are legal in its game.
 
     Attributes:
         state_shape, action_shape: L and n, for networks.
@@ -168,6 +112,7 @@ class TabletopVenv(BaseVectorEnv):
         self.agent_idx = {agent: player for player, agent in enumerate(self.agents)}
         self._self_play = isinstance(lanes, SelfPlayLanes)
         self._actions = np.zeros(self.env_num, np.int64)
+        self._warn = IllegalActionWarning("Use DQN or MaskedActor.")
 
     def _mask_of(self, lane: int) -> Any:
         return lambda: self._lanes.look_at(np.array([lane]))[1][0]
@@ -192,7 +137,7 @@ class TabletopVenv(BaseVectorEnv):
     def reset(
         self, env_id: Ids = None, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, npt.NDArray[Any]]:
-        """Start new games: observations and infos (`score`, `ply`, `seat`) of those that `env_id` names, of all by default.
+        """Start new games: observations and infos (as of `step`) of those that `env_id` names, of all by default.
 
         A seed is as in `seed`; `options` has no meaning here.
         """
@@ -223,7 +168,8 @@ class TabletopVenv(BaseVectorEnv):
         """Play the learners' actions, integers `(R,)`, and the opponents' replies in the games that `id` names.
 
         Returns:
-            Observations, rewards, terminated, truncated, and infos: `env_id`, `score` (the learner's), `ply`, `seat`.
+            Observations, rewards, terminated, truncated (always False), and infos: `env_id`, `score` (the learner's), `ply`, `seat`,
+            and the bools `by_limit` (`max_plies` has ended the game) and `illegal_action` (the last action has lost it).
 
         Raises:
             gymnasium.error.ResetNeeded: Where a game is over, or was never started.
@@ -240,8 +186,9 @@ class TabletopVenv(BaseVectorEnv):
         self._actions[lanes] = array
         with self._lanes.undone_on_error():
             self._lanes.play(lanes, self._actions)
-        truncated = self._lanes.truncated()[lanes]
-        terminated = self._lanes.over()[lanes] & ~truncated
+        self._warn(self._lanes.offended[lanes])
+        terminated = self._lanes.over()[lanes]
+        truncated = np.zeros_like(terminated)
         rewards = self._lanes.rewards if self._self_play else self._lanes.learner_rewards()
         return self._look(lanes), rewards[lanes], terminated, truncated, self._infos(lanes)
 
@@ -257,15 +204,19 @@ class TabletopVenv(BaseVectorEnv):
         return Batch(agent_id=agents, obs=observation, mask=mask.astype(np.bool_))
 
     def _infos(self, lanes: Lanes) -> npt.NDArray[Any]:
+        states = self._lanes.states[lanes]
+        columns = {
+            "env_id": lanes,
+            "score": self._lanes.learner_scores()[lanes],
+            "ply": states["ply"],
+            "seat": self._lanes.seats[lanes],
+            "by_limit": states["status"] == BY_LIMIT,
+            "illegal_action": self._lanes.offended[lanes],
+        }
         infos = np.empty(lanes.size, object)
-        numbers = (
-            lanes.tolist(),
-            self._lanes.learner_scores()[lanes].tolist(),
-            self._lanes.states["ply"][lanes].tolist(),
-            self._lanes.seats[lanes].tolist(),
-        )
-        for place, (lane, score, ply, seat) in enumerate(zip(*numbers, strict=True)):
-            infos[place] = {"env_id": lane, "score": score, "ply": ply, "seat": seat}
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        for place, row in enumerate(rows):
+            infos[place] = dict(zip(columns, row, strict=True))
         return infos
 
     def render(self, **_: Any) -> list[Any]:
@@ -307,40 +258,25 @@ class TabletopVenv(BaseVectorEnv):
         self._lanes.opponents = value
 
 
-class MaskedActor(AbstractDiscreteActor):
-    """An actor whose logits are lowered where the mask is 0, so that illegal actions have the probability 0.
+class _ObservationStatistics(RunningMeanStd):
+    """The running mean and deviation of `obs` in `Batch(agent_id, obs, mask)`."""
+
+    def norm(self, data_array: Any) -> Any:
+        seen = np.float32(super().norm(data_array.obs))
+        return Batch(agent_id=data_array.agent_id, obs=seen, mask=data_array.mask)
+
+    def update(self, data_array: Any) -> None:
+        super().update(data_array.obs)
+
+
+class VectorEnvNormObs(PlainVectorEnvNormObs):
+    """Tianshou's wrapper of the same name for these environments: `obs` is normalized, `agent_id` and `mask` stay.
 
     Args:
-        net: A network from observations `float32 (B, L)` to logits `(B, n)`, such as `tianshou.utils.net.common.Net`.
+        venv: The environment.
+        update_obs_rms: Whether observations go on to change the mean and deviation.
     """
 
-    def __init__(self, net: ModuleWithVectorOutput) -> None:
-        super().__init__(net.get_output_dim())
-        self.net = net
-
-    def get_preprocess_net(self) -> ModuleWithVectorOutput:
-        """The network."""
-        return self.net
-
-    def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Any, Any]:
-        """Masked logits `(B, n)` of `Batch(obs, mask)`, and the network's state."""
-        logits, state = self.net(obs.obs, state=state, info=info)
-        mask = torch.as_tensor(obs.mask, dtype=torch.bool, device=logits.device)
-        return logits.masked_fill(~mask, torch.finfo(logits.dtype).min), state
-
-
-class ObservationNet(ModuleWithVectorOutput):
-    """A network that is given the observations alone, without masks: what critics need.
-
-    Args:
-        net: A network from observations `float32 (B, L)` to features, such as `tianshou.utils.net.common.Net`.
-    """
-
-    def __init__(self, net: ModuleWithVectorOutput) -> None:
-        super().__init__(net.get_output_dim())
-        self.net = net
-
-    def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Any, Any]:
-        """The network's output for `Batch(obs, mask)`."""
-        features: tuple[Any, Any] = self.net(obs.obs, state=state, info=info)
-        return features
+    def __init__(self, venv: TabletopVenv, update_obs_rms: bool = True) -> None:
+        super().__init__(venv, update_obs_rms)
+        self.obs_rms = _ObservationStatistics()

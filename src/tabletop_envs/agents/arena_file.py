@@ -1,0 +1,88 @@
+"""The file of a tournament: what it has already, if it is of the same tournament and agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabletop_envs import records
+from tabletop_envs.agents.ratings import Outcome
+from tabletop_envs.checks import require_int
+from tabletop_envs.records import GameRecord
+
+if TYPE_CHECKING:
+    from tabletop_envs.agents.arena import Plan
+
+
+def seed_of(path: str | os.PathLike[str]) -> int | None:
+    """The seed of the tournament in a file; None where the file is not there or has no game yet."""
+    if not Path(path).is_file():
+        return None
+    for record in records.read_records(path, rules=False, half_line=True):
+        seed = _tournament_of(record).get("seed")
+        return seed if isinstance(seed, int) else None
+    return None
+
+
+def _tournament_of(record: GameRecord) -> Mapping[str, Any]:
+    noted = record.notes.get("tournament")
+    return noted if isinstance(noted, Mapping) else {}
+
+
+def read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
+    """The games that a file has already; a half-written last line is removed.
+
+    ValueError for a file of another tournament, or of other agents under the same names; it is not
+    touched then.
+    """
+    if not Path(path).exists():
+        return []
+    finished: dict[int, Outcome] = {}
+    for line, record in enumerate(records.read_records(path, half_line=True), 1):
+        where = f"{os.fspath(path)}, line {line}"
+        noted = _tournament_of(record)
+        if not noted or record.result is None:
+            raise ValueError(f"{where}: this is no game of a tournament")
+        there = {
+            "game": record.game,
+            "options": record.options,
+            "seed": noted.get("seed"),
+            "agents": noted.get("agents"),
+        }
+        for name, wanted in plan.settings().items():
+            if there[name] != wanted:
+                raise ValueError(
+                    f"{where}: this is a game of another tournament: its {name} is {there[name]!r}, "
+                    f"not {wanted!r}"
+                )
+        number = require_int(noted.get("number"), f"{where}: number", 0, 2**63)
+        match = plan.match(number)
+        if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
+            raise ValueError(f"{where}: seed or agents are not those of game {number}")
+        _check_fingerprints(where, record, match.fingerprints or ())
+        outcome = Outcome.of(number, record)
+        if finished.setdefault(number, outcome) != outcome:
+            raise ValueError(f"{where}: this is another course of game {number} than before")
+    begin = GameRecord(
+        plan.settings()["game"], plan.options, list(plan.match(0).seats), [], plan.seed
+    ).to_json()
+    head = begin[: begin.index(',"agents"')].encode()
+    with open(path, "rb") as file:
+        half = file.read().rpartition(b"\n")[2][: len(head)]
+    if not head.startswith(half):
+        raise ValueError(f"{os.fspath(path)}: the last line is no game of this tournament")
+    records.drop_half_line(path)
+    # A file may have more games than are wanted now.
+    return [outcome for number, outcome in finished.items() if number < plan.total]
+
+
+def _check_fingerprints(where: str, record: GameRecord, wanted: Sequence[str]) -> None:
+    found = record.fingerprints or [None] * len(wanted)
+    for agent, here, there in zip(record.agents, wanted, found, strict=True):
+        if here != there:
+            raise ValueError(
+                f"{where}: this game was played by another agent {agent!r}: its fingerprint is {there!r}, "
+                f"not {here!r}; a changed agent needs another name or another file"
+            )

@@ -1,0 +1,77 @@
+"""Nobody waits for the compiler without a word: it is told of once, and agents are compiled while a person thinks."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.aec import TabletopEnv
+
+MESSAGE = "compiling for the first use: this takes up to a minute ..."
+# An agent's name, and the game that it is to choose in.
+Choose = Callable[[str, "TabletopEnv"], object]
+
+
+class Compiling:
+    """Within `with`, `say` is told once that Numba compiles (what it finds in its cache is not compiled)."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._told = False
+        self._behind: threading.Thread | None = None
+        self._behind_compiles = False
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        from numba.core import event
+
+        compiling = self
+
+        class Listener(event.Listener):  # type: ignore[misc]
+            def on_start(self, _: Any) -> None:
+                compiling._begins()
+
+            def on_end(self, _: Any) -> None: ...
+
+        self._stack.enter_context(event.install_listener("numba:compile", Listener()))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _begins(self) -> None:
+        if threading.current_thread() is self._behind:
+            self._behind_compiles = True
+        else:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            self._say(MESSAGE)
+
+    def behind(self, agents: Iterable[str], env: TabletopEnv, choose: Choose) -> None:
+        """Let agents choose in a copy of a game, in a thread of its own, so that they are compiled when it is their turn."""
+        names = sorted(set(agents) - {"human", "random"})
+        if not names:
+            return
+        copy = env.clone()
+
+        def work() -> None:
+            for name in names:
+                # Whatever is wrong shows when the agent is asked in earnest.
+                with contextlib.suppress(Exception):
+                    choose(name, copy)
+
+        self._behind = threading.Thread(target=work, daemon=True)
+        self._behind.start()
+
+    def wait(self) -> None:
+        """Wait until nothing is compiled in the background any more."""
+        if self._behind is not None and self._behind.is_alive():
+            if self._behind_compiles:
+                self._tell()
+            self._behind.join()

@@ -1,0 +1,168 @@
+"""How loops that Python calls are compiled: kept on disk where that works, and said aloud where it takes long.
+
+With `NUMBA_DISABLE_JIT=1` nothing is compiled: loops and kernels run as the Python code that they are, slowly, for
+debuggers (CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import pickle
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import config, njit
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.serialize import dumps
+
+from tabletop_envs.kernels.plain import Record
+
+logger = logging.getLogger("tabletop_envs")
+
+INTERPRETED: bool = bool(config.DISABLE_JIT)
+# Whoever waits longer for a loop to be compiled is told so.
+PATIENCE_SECONDS = 1.0
+
+_NOT_KEPT = (
+    "compiling in every process (set NUMBA_CACHE_DIR to a folder that can be written and has room)"
+)
+
+# Every loop, and what has been said in this process.
+_entries: set[Any] = set()
+_said: set[str] = set()
+
+
+def compile_entry(function: Callable[..., Any]) -> Any:
+    """`engine.entry`."""
+    if INTERPRETED:
+        return _interpreted_entry(function)
+    loop = njit(nogil=True)(function)
+    try:
+        # What `cache=True` does, with a cache of our own.
+        loop._cache = _LoopCache(function)
+    except Exception as error:  # No folder can be written; or the disk fails in some other way.
+        _warn_once(f"no folder for compiled code can be written ({_brief(error)})", _NOT_KEPT)
+    _entries.add(loop)
+    return loop
+
+
+def _interpreted_entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def loop(*arguments: Any) -> Any:
+        # Generators and bitboards overflow on purpose.
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return loop
+
+
+def record_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A structured dtype whose records have their fields as attributes: in compiled code any has, in Python this one."""
+    return np.dtype((Record, dtype)) if INTERPRETED else dtype
+
+
+def interpreted_as(plain: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Decorates an intrinsic: without compiling, `plain` does in Python what it does."""
+    return lambda compiled: plain if INTERPRETED else compiled
+
+
+# The cache on disk
+
+
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _warn_once(what: str, remedy: str) -> None:
+    if "cache" not in _said:
+        _said.add("cache")
+        warnings.warn(f"{what}: {remedy}", RuntimeWarning, stacklevel=2)
+
+
+class _CheckedResult(CompileResultCacheImpl):  # type: ignore[misc]
+    """What is kept of a loop, with a digest: damaged code must never run."""
+
+    def reduce(self, cres: Any) -> tuple[bytes, bytes]:
+        data = dumps(super().reduce(cres))
+        return hashlib.blake2b(data).digest(), data
+
+    def rebuild(self, target_context: Any, reduced: tuple[bytes, bytes]) -> Any:
+        digest, data = reduced
+        if hashlib.blake2b(data).digest() != digest:
+            raise pickle.UnpicklingError("the file is damaged")
+        return super().rebuild(target_context, pickle.loads(data))
+
+
+class _LoopCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache, but a disk that fails only costs time (numba/numba#10434)."""
+
+    _impl_class = _CheckedResult
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # Whatever unpickling a damaged file may raise.
+            _warn_once(
+                f"compiled code in {self.cache_path} is damaged ({_brief(error)})",
+                "it is compiled anew (should this come again, delete that folder, or set "
+                "NUMBA_CACHE_DIR to another)",
+            )
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._save_anyhow(sig, data)
+        except Exception as error:
+            _warn_once(f"{self.cache_path} takes no compiled code ({_brief(error)})", _NOT_KEPT)
+
+    def _save_anyhow(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            raise
+        except Exception:  # An index that cannot be read is written anew.
+            self.flush()
+            super().save_overload(sig, data)
+
+
+# Waiting
+
+
+class _Waiting(event.Listener):  # type: ignore[misc]
+    """Tells, once a process, whoever waits for a loop to be compiled."""
+
+    def __init__(self) -> None:
+        self.timers: dict[Any, threading.Timer] = {}
+
+    def on_start(self, event: Any) -> None:
+        loop = event.data["dispatcher"]
+        if loop in _entries and "waiting" not in _said:
+            timer = threading.Timer(PATIENCE_SECONDS, _say_waiting, [loop._cache.cache_path])
+            timer.daemon = True
+            self.timers[loop] = timer
+            timer.start()
+
+    def on_end(self, event: Any) -> None:
+        timer = self.timers.pop(event.data["dispatcher"], None)
+        if timer is not None:
+            timer.cancel()
+
+
+def _say_waiting(folder: str | None) -> None:
+    if "waiting" not in _said:
+        _said.add("waiting")
+        logger.warning(
+            "compiling a game's loops, which takes some seconds, with a search up to a minute; %s",
+            f"later processes find them in {folder} (NUMBA_CACHE_DIR names another folder)"
+            if folder
+            else "set NUMBA_CACHE_DIR to a writable folder to keep them for later processes",
+        )
+
+
+event.register("numba:compile", _Waiting())
