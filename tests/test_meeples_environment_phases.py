@@ -217,7 +217,7 @@ def test_running_special_actions_outside_them_are_refused():
     assert_all_refused(
         env,
         (["source"], at(12, 12), "source is 300, but must be None in phase 'blocks'"),
-        (["fired"], [4], r"fired is \[4\], but phase is 'blocks'"),
+        (["fired"], [4], r"fired is \[4\], but must be empty in phase 'blocks'"),
     )
 
 
