@@ -211,13 +211,13 @@ def test_running_special_actions_outside_them_are_refused():
     assert_all_refused(
         env,
         (["source"], at(12, 12), "source is 300, but must be None in phase 'meeples'"),
-        (["fired"], [4], r"fired is \[4\], but phase is 'meeples'"),
+        (["fired"], [4], r"fired is \[4\], but must be empty in phase 'meeples'"),
     )
     env.restore(blocks_position())
     assert_all_refused(
         env,
-        (["source"], at(12, 12), "source is 300, but phase is 'blocks'"),
-        (["fired"], [4], r"fired is \[4\], but phase is 'blocks'"),
+        (["source"], at(12, 12), "source is 300, but must be None in phase 'blocks'"),
+        (["fired"], [4], r"fired is \[4\], but must be empty in phase 'blocks'"),
     )
 
 
@@ -293,10 +293,10 @@ def test_a_running_game_that_is_over_is_refused():
         env,
         (["outcome"], None, "outcome"),
         (["outcome", "scores", 0], good["outcome"]["scores"][0] + 1, "scores"),
-        (["outcome", "rewards"], [0.0, 0.0], "continues"),
-        (["outcome", "rewards"], [0.5, -0.5], "continues"),
-        (["outcome", "by_limit"], True, "by_limit"),
-        (["moved"], True, "continues"),
+        (["outcome", "rewards"], [0.0, 0.0], "stale_rounds is 3, but must be less unless outcome"),
+        (["outcome", "rewards"], [0.5, -0.5], "stale_rounds is 3, but must be less unless outcome"),
+        (["outcome", "by_limit"], True, "by_limit|stale_rounds"),
+        (["moved"], True, "stale_rounds is 3, but must be less unless outcome"),
         (["phase"], "clone", "phase 'clone'"),
     )
 

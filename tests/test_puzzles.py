@@ -21,13 +21,13 @@ from tests.tuerme_boards import blocked_deal
 HUGE = 10**5000  # of more digits than Python shows
 
 
-def assert_played(snapshot, choices=None):
+def assert_played(snapshot):
     """A position is taken, and played to its end within the spaces; every snapshot on the way is restored as it is."""
-    choices = choices or random.Random(1).randrange
     options = snapshot["options"]
     given = {"num_players": options["num_players"]} if "num_players" in options else {}
     env, twin = raw_env(snapshot["game"], **given), raw_env(snapshot["game"], **given)
     env.restore(snapshot)
+    rng = random.Random(1)
     while True:
         for agent in env.possible_agents:
             assert env.observation_space(agent).contains(env.observe(agent))
@@ -36,7 +36,7 @@ def assert_played(snapshot, choices=None):
         if over(env):
             return env
         legal = legal_actions(env)
-        env.step(legal[choices(len(legal))])
+        env.step(rng.choice(legal))
 
 
 # All games
