@@ -27,7 +27,7 @@ FACTS = (
     "legal actions, mean (most)",
     "length, median (5\u00a0to\u00a095\u00a0%)",
     "size of tree",
-    "truncated",
+    "ended by ``max_plies``",
     "drawn",
     "score of ``player_0`` (95\u00a0%)",
 )
@@ -62,7 +62,7 @@ def fact_cells(row: dict[str, Any]) -> list[str]:
         f"{row['branching']:.1f}\u00a0({row['most_choices']})",
         f"{median} ({short} to {long})",
         f"10\\ :sup:`{row['tree_log10']:.0f}`",
-        percent(row["truncated"] / row["games"]),
+        percent(row["by_limit"] / row["games"]),
         percent(row["drawn"] / row["games"]),
         f"{percent(score)} ({100 * low:.1f} to {100 * high:.1f})",
     ]

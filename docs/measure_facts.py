@@ -94,7 +94,7 @@ def self_play(game: Game, options: Mapping[str, Any], agent: str, games: int) ->
         "most_choices": int(max(counts.max() for counts in choices)),
         "tree_log10": fmean(float(np.log10(counts).sum()) for counts in choices),
         "length": [float(short), float(median), float(long)],
-        "truncated": sum(outcome.truncated for outcome in outcomes),
+        "by_limit": sum(outcome.by_limit for outcome in outcomes),
         "drawn": sum(len(set(outcome.scores)) == 1 for outcome in outcomes),
         "points": [fmean(outcome.scores[seat] for outcome in outcomes) for seat in range(players)],
         "scores": [[score, *wilson(score, games)] for score in scores],
