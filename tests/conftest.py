@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 
 import pytest
@@ -13,6 +14,10 @@ import pytest
 _FRESH_CACHE = "NUMBA_CACHE_DIR" not in os.environ
 if _FRESH_CACHE:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="tabletop_envs_numba_")
+
+# A shell's background job ignores SIGINT, and so would all that the tests of Ctrl-C start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from tests.implementations import Starter  # noqa: E402
 

@@ -31,7 +31,7 @@ def test_a_lane_as_an_aec_environment_is_the_lane(name, options):
     states = batch.states.tobytes()
     shown.step(int(shown.action_mask().argmax()))
     assert batch.states.tobytes() == states
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="lane="):
         batch.to_aec(3)
 
 

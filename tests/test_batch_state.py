@@ -58,8 +58,11 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no player": (in_position("to_move", 7), "lane 1: to_move"),
     "another game": (in_position("game", "chess"), "lane 1: game"),
     "a foreign key": (in_position("extra", 1), "lane 1: .*extra"),
-    "no lane": (lambda state: state["positions"].pop(), "positions has 2 entries, not 3"),
-    "too many generators": (lambda state: state["rng"].append(1), "rng has 4 entries, not 3"),
+    "no lane": (lambda state: state["positions"].pop(), "positions has 2 entries, but must have 3"),
+    "too many generators": (
+        lambda state: state["rng"].append(1),
+        "rng has 4 entries, but must have 3",
+    ),
     "a huge generator": (lambda state: state["rng"].__setitem__(2, 2**64), "lane 2: rng"),
     "a bool": (lambda state: state["samplers"].__setitem__(0, True), "lane 0: samplers"),
     "no numbers": (lambda state: state.update(samplers="abc"), "samplers"),
@@ -87,7 +90,7 @@ def test_other_options_and_finished_games_are_refused(name: str) -> None:
     batch = batch_in_play(name)
     with pytest.raises(ValueError, match=r"lane 0: options must be .*max_plies.*, not"):
         batch.set_state(batch_in_play(name, max_plies=77).get_state())
-    with pytest.raises(ValueError, match="state is None, not a dict"):
+    with pytest.raises(ValueError, match="state is None, but must be a dict"):
         batch.set_state(None)
     env = batch.to_aec(0)
     while not env.terminations["player_0"]:

@@ -100,7 +100,7 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
         ("chess --agents random greedy", ["'chess'"]),
         ("kirche", ["--agents"]),
         ("kirche --agents --games 3", ["--agents", "requires an argument"]),
-        ("kirche --agents random", ["--agents", "two agents or more are needed", "'random' is"]),
+        ("kirche --agents random", ["--agents", "there must be two agents or more", "'random' is"]),
         ("kirche --agents random mcts", ["--agents", "did you mean 'mcts:400'?"]),
         ("kirche --agents random random", ["--agents", "'random' is given twice"]),
         ("kirche --agents random gredy", ["no agent 'gredy'", "did you mean 'greedy'?"]),
@@ -209,6 +209,8 @@ from tabletop_envs import agents
 from tabletop_envs.cli import main
 
 class Slow(agents.RandomAgent):
+    fingerprint = agents.fingerprint(agents.RandomAgent())  # That of the agent without delay.
+
     def choose_lanes(self, *arguments):
         time.sleep(0.01)
         super().choose_lanes(*arguments)

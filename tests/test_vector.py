@@ -267,7 +267,7 @@ def test_impossible_arguments_are_named(arguments, error, words):
     [
         ([0.0, 1.0], TypeError, "must be integers"),
         ([None, 1], TypeError, "must be integers"),
-        ([0], ValueError, r"shape \(1,\), not \(2,\)"),
+        ([0], ValueError, r"shape \(2,\), not of the shape \(1,\)"),
         ([[0], [0]], ValueError, r"shape \(2, 1\)"),
         ([0, 1323], ValueError, "lane 1: action 1323 is outside"),
         ([-1, 0], ValueError, "lane 0: action -1 is outside"),
@@ -401,7 +401,7 @@ def test_what_sync_vector_env_offers_for_its_environments():
     for values in (["random"], ["random", random_callable]):
         with pytest.raises(ValueError, match="opponents is shared"):
             env.set_attr("opponents", values)
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="lane=2 must be"):
         env.to_aec(2)
     env.close()
     env.close()

@@ -159,18 +159,18 @@ def test_a_stone_that_an_opponent_takes_up_is_told_only_once_it_is_laid() -> Non
     assert seen == {0, 1, 2}
 
 
-def test_open_hands_are_told_at_once() -> None:
+def test_open_hands_are_told_at_once_but_not_the_dice_to_come() -> None:
     web = new_game("meeples", {"open_hands": True}, seat=1)
     web.advance(0)
     assert len(web.state()["log"]) == 1
-    assert web.state()["can_record"]
+    assert not web.state()["can_record"]
     assert not web.state()["curtain"]
 
 
 def test_a_record_is_given_only_when_nothing_is_hidden_any_more() -> None:
     web = new_game("meeples", {"max_plies": 12})
     assert not web.state()["can_record"]
-    with pytest.raises(RefusedError, match="hidden hands"):
+    with pytest.raises(RefusedError, match="before the game is over"):
         web.record()
     state = play_some(web, 20)
     assert state["outcome"] and state["can_record"]

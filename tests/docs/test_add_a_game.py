@@ -124,7 +124,8 @@ def test_the_page_works_from_top_to_bottom(tmp_path):
     (clone / "src" / "tabletop_envs" / "agents" / "heuristics" / "connect_four.py").unlink()
     (clone / "optional.py").write_text(WITHOUT_THE_OPTIONAL, encoding="utf-8")
     output = run("python optional.py", clone, [clone / "src"])
-    assert output.startswith(WHAT_IT_SAYS), output
+    # Before it, perhaps, that something is compiled.
+    assert WHAT_IT_SAYS in output, output
     assert output.endswith(" [0.0, 0.0]\n"), output
 
 
