@@ -122,7 +122,7 @@ SERVERS = {
 
 # Commands that are not run.
 COMMANDS_NOT_RUN = {
-    ".venv/bin/python -m pytest": "the whole suite, of which these tests are a part",
+    ".venv/bin/python -m pytest -n auto": "the whole suite, of which these tests are a part",
     ".venv/bin/pre-commit install": "writes into .git, which a copy of the checkout does not have",
     "ray get-auth-token --generate": "writes into the home folder",
     "ray start --head --port 6379 --num-cpus 0": "a machine of a cluster",
