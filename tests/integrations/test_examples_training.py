@@ -12,6 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
 
+from tabletop_envs import registry  # noqa: E402
 from tests.games import each_game  # noqa: E402
 from tests.integrations.common import guarded  # noqa: E402
 from tests.integrations.examples import (  # noqa: E402
@@ -252,7 +253,7 @@ def test_illegal_actions_have_no_probability(
 
 @each_game
 def test_boards_show_the_planes_and_nothing_around(name: str, example: ModuleType) -> None:
-    game = example.registry.get_game(name)
+    game = registry.get_game(name)
     low, high = game.bounds()
     rng = np.random.default_rng(5)
     observation = rng.integers(low, high.astype(int) + 1, (3, len(low))).astype(np.int8)
@@ -277,7 +278,7 @@ def test_boards_show_the_planes_and_nothing_around(name: str, example: ModuleTyp
 def test_only_what_is_around_a_square_moves_what_is_seen_of_it(
     name: str, example: ModuleType
 ) -> None:
-    game = example.registry.get_game(name)
+    game = registry.get_game(name)
     board = example.Board(game, 1)
     look = example.Look(board, 8)
     observation = torch.zeros((1, game.kernel.observation_size), dtype=torch.int8)
@@ -310,7 +311,7 @@ def taken(snapshot: dict[str, Any]) -> set[int]:
 
 @pytest.mark.parametrize("name", ["kirche", "tuerme"])
 def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
-    game = example.registry.get_game(name)
+    game = registry.get_game(name)
     squares = example.observation_planes(game)[0].size
     batch = example.make_batch(name, 16, seed=4)
     moves = 0
