@@ -10,9 +10,7 @@ from tests.docs.pages import blocks
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PLAY = 'python3 -m venv .venv && .venv/bin/pip install -q ".[cli]" && .venv/bin/tabletop-envs selfplay --seconds 5'
-TEST = (
-    'python3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && .venv/bin/python -m pytest -n auto'
-)
+TEST = 'python3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && .venv/bin/python -m pytest -n auto'
 
 
 def of_language(language):

@@ -119,8 +119,9 @@ class _OneHotActions(_SharedMask, OneHot):
 
 
 # Value modules look up what a spec's actions are by its very type.
-ACTION_SPACE_MAP[_Actions] = ACTION_SPACE_MAP[Categorical]
-ACTION_SPACE_MAP[_OneHotActions] = ACTION_SPACE_MAP[OneHot]
+ACTION_SPACE_MAP.update(
+    {_Actions: ACTION_SPACE_MAP[Categorical], _OneHotActions: ACTION_SPACE_MAP[OneHot]}
+)
 
 
 class TabletopEnv(EnvBase):

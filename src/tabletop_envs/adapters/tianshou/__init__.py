@@ -50,7 +50,7 @@ from __future__ import annotations
 from tabletop_envs.extras import require
 
 _tianshou = require("tianshou", "tianshou")
-if int(_tianshou.__version__.split(".")[0]) < 2:
+if str(_tianshou.__version__).startswith(("0.", "1.")):
     raise ImportError(
         f"this needs Tianshou 2.0 or newer, not {_tianshou.__version__}: "
         'pip install "tabletop-envs[tianshou]"'
