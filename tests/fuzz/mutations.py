@@ -134,7 +134,9 @@ def mutate(value: dict[str, Any], others: list[dict[str, Any]], rng: random.Rand
             try:
                 kind = rng.choices(tuple(KINDS), tuple(KINDS.values()))[0]
                 kind(mutant, random_path(mutant, rng), others, rng)
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
+            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+                continue
+            except RecursionError:  # what has been nested before is not copied
                 continue
             break
     return mutant
