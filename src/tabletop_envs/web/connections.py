@@ -11,8 +11,12 @@ import logging
 import socket
 from typing import Any
 
-import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from tabletop_envs.extras import require
+
+require("uvicorn", "web")
+
+import uvicorn  # noqa: E402
+from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
 
 # More than browsers open to one server (6). Several times as many are accepted before the first is looked at: all of them
 # must be fewer than a process may have open (1,024, on some systems 256).
