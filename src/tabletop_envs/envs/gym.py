@@ -48,8 +48,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
 
     Observations are `float32[L]` in fresh arrays, seen from the learner's seat. `info` has the numbers `score` (the
     learner's), `ply` and `seat`, the bools `by_limit` (whether `max_plies` has ended the game) and `illegal_action` (whether an
-    illegal action of the learner has), and `action_mask` (`int8[n]`, all ones once the game is over). Every end of a game is a
-    termination; `truncated` is for limits from outside, such as `TimeLimit`. What is not an action at all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
+    illegal action of the learner has), and `action_mask` (`int8[n]`, all ones once the game is over). Every end of
+    a game is a termination; `truncated` is for limits from outside, such as `TimeLimit`. What is not an action at
+    all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
 
     >>> import gymnasium, tabletop_envs
     >>> env = gymnasium.make("tabletop_envs/Kirche-v0", opponents="random", num_houses=1)

@@ -161,7 +161,8 @@ class LearnerLanes:
         before = {}
         if self.num_lanes == 1 or self.render_mode in ("rgb_array", "human"):
             before = {lane: self.states[lane].tobytes() for lane in lanes.tolist()}
-        lane = self._advance(lanes, PLAY, actions)
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        lane = self._advance(lanes, PLAY, np.array(actions))
         if lane >= 0:
             name = self.name_action(lane, int(actions[lane]))
             raise ValueError(f"{name} of the learner is illegal here")

@@ -210,8 +210,7 @@ class TabletopVectorEnv(
             raise ValueError(
                 f"lane {lane}: action {array[lane]} is outside the action space 0 … {last}"
             )
-        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
-        return np.array(array)
+        return array
 
     # Showing
 
