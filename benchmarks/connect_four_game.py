@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import connect_four as rules
 from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Part, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
 

@@ -17,7 +17,7 @@ from benchmarks.measuring import Work
 from tabletop_envs import registry
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import RUNNING, engine, legal_actions, observe, start, step
 
 OURS = "tabletop_envs"

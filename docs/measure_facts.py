@@ -19,9 +19,9 @@ from numba import njit
 
 from tabletop_envs import registry
 from tabletop_envs.agents import make_agent
-from tabletop_envs.agents.match import Match, play_matches
-from tabletop_envs.agents.ratings import Outcome, wilson
-from tabletop_envs.envs.game import Game
+from tabletop_envs.arena.match import Match, play_matches
+from tabletop_envs.arena.ratings import Outcome, wilson
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import engine, legal_actions, step
 from tabletop_envs.kernels.bits import popcount
 

@@ -48,12 +48,12 @@ from torch.nn import functional
 
 from tabletop_envs import make_batch, registry, training
 from tabletop_envs.agents import GameAgent, make_agent
-from tabletop_envs.agents.ratings import Count
+from tabletop_envs.arena.ratings import Count
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import MAX_MAX_PLIES, Game, State, lane_seeds
-from tabletop_envs.envs.threads import MAX_THREADS
+from tabletop_envs.game import MAX_MAX_PLIES, Game, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import PUCT, BatchResult, Search
+from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game, where anything does; options on the command line go first.
 PRESETS: dict[str, dict[str, Any]] = {

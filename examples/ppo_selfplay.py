@@ -11,7 +11,7 @@ more than 99 % of its points against random and 70 to 75 % against greedy after 
 more than 97 % against random after 250,000 steps, in three minutes, but in longer runs, too, only 20 to 40 % against greedy.
 
 Three things make it quick, each of them an argument to be switched off. The value is learned as what is to be added to the
-heuristic's (`agents.heuristics`), so that good actions show at once, though rewards come only at the end: that is the same as
+heuristic's (`evaluation`), so that good actions show at once, though rewards come only at the end: that is the same as
 shaping rewards by a potential, and changes no optimum. In the first part of the run the policy also imitates the greedy agent
 (`--imitation 0`: not at all). And the policy scores an action by what lies around its square, the same way all over the board.
 
@@ -42,13 +42,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tabletop_envs import make_batch, training
-from tabletop_envs.agents import GameAgent, arena, heuristics, make_agent
+from tabletop_envs import evaluation, make_batch, training
+from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.agents.greedy import GreedyAgent
+from tabletop_envs.arena import tournaments
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, lane_seeds
-from tabletop_envs.envs.threads import MAX_THREADS
+from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import engine
+from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game, where anything does; options on the command line go first.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -311,7 +312,7 @@ class Rollout:
             self.mask[ply] = torch.from_numpy(batch.action_mask)
             self.player[ply] = batch.current_player
             self.own[ply] = (seats < 0) | (seats == batch.current_player)
-            guesses = heuristics.values(batch.game, batch.states)[lanes, batch.current_player]
+            guesses = evaluation.values(batch.game, batch.states)[lanes, batch.current_player]
             self.guess[ply] = torch.from_numpy(guesses)
             model = self.model[ply].numpy()
             states, legal_sets = batch.states, batch.legal_sets
@@ -537,7 +538,7 @@ class Training:
 
     def evaluate(self, opponent: str, games: int) -> dict[str, Any]:
         """Games against an opponent, the same deals at every evaluation, all seats in turn; the log's line."""
-        played = arena.tournament(
+        played = tournaments.tournament(
             self.arguments.game,
             [PolicyAgent(self.network, self.arguments.temperature), opponent],
             games,

@@ -50,12 +50,13 @@ from ray.exceptions import RayError
 from rich.progress import BarColumn, Progress, TextColumn
 from torch import Tensor, nn
 
-from tabletop_envs import make_batch, records, registry, training
-from tabletop_envs.agents import arena, make_agent
-from tabletop_envs.envs.game import Game, rewards_of_scores
-from tabletop_envs.envs.threads import MAX_THREADS
+from tabletop_envs import make_batch, registry, training
+from tabletop_envs.agents import make_agent
+from tabletop_envs.arena import records, tournaments
+from tabletop_envs.game import Game, rewards_of_scores
 from tabletop_envs.kernels import engine
 from tabletop_envs.search import PUCT
+from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game; options on the command line go first.
 PRESETS = {"kirche": {"options": {"num_houses": 1, "max_plies": 100}}}
@@ -249,7 +250,7 @@ class Player:
             noisy = logits / TEMPERATURE + rng.gumbel(size=len(logits))
             return int(np.where(mask, noisy, -np.inf).argmax())
 
-        count = arena.tournament(
+        count = tournaments.tournament(
             arguments.game,
             [("network", draw), arguments.opponent],
             arguments.eval_games,

@@ -23,7 +23,7 @@ import tabletop_envs
 from tabletop_envs import kirche_v0, registry, search
 
 # The packages in which some modules need an extra as soon as they are imported.
-WITH_EXTRAS = ("tabletop_envs.adapters.", "tabletop_envs.web.")
+WITH_EXTRAS = ("tabletop_envs.adapters.", "tabletop_envs.play.web.")
 
 
 def refusal(action: Callable[[], object]) -> str:

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from benchmarks import connect_four_game
-from tabletop_envs import registry
-from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, heuristics, make_agent
+from tabletop_envs import evaluation, registry
+from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, make_agent
 from tabletop_envs.agents.greedy import LONGEST_DECISION, choose_greedily
 from tabletop_envs.kernels import RUNNING, engine
 from tests.games import each_case, each_game, legal_actions, over, play, raw_env
@@ -170,7 +170,7 @@ def test_hidden_hands_and_chance_to_come_make_no_difference(
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_greedy_looks_at_a_guess(players: int) -> None:
-    heuristics.load(registry.get_game("meeples"))
+    evaluation.load(registry.get_game("meeples"))
     differing = 0
     for seed in range(12):
         env = raw_env("meeples", num_players=players)
@@ -181,7 +181,7 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
             copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
-            work = heuristics.workspace(env.game.kernel)
+            work = evaluation.workspace(env.game.kernel)
             sampler, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
             choose_greedily(*each.lane(), sampler, first, action, copies, work)
             guesses.append(copies[:1])
@@ -241,7 +241,7 @@ def best_outcome(env: Any, action: int, player: int, ways: list[int]) -> float:
         half_made = any(snapshot.get("chosen", {}).values())
         if half_made or snapshot.get("phase") in ("sidestep", "clone", "teleport"):
             return max(best_outcome(twin, each, player, ways) for each in legal_actions(twin))
-    return heuristics.value(twin)[player]
+    return evaluation.value(twin)[player]
 
 
 @each_case

@@ -18,12 +18,14 @@ import pytest
 from scipy import stats
 
 from benchmarks.connect_four_game import GAME as CONNECT_FOUR
-from tabletop_envs import agents, records, registry, session
-from tabletop_envs.agents import RandomAgent, arena, match, ratings
-from tabletop_envs.agents.arena import Plan, Tournament, play_match, tournament
+from tabletop_envs import agents, registry
+from tabletop_envs.agents import RandomAgent
 from tabletop_envs.agents.mcts import MCTSAgent
-from tabletop_envs.agents.ratings import Outcome, make_table
+from tabletop_envs.arena import match, ratings, records, tournaments
+from tabletop_envs.arena.ratings import Outcome, make_table
+from tabletop_envs.arena.tournaments import Plan, Tournament, play_match, tournament
 from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.play import session
 from tests.games import each_case, each_game, raw_env
 
 pytest.importorskip("openskill")
@@ -41,7 +43,7 @@ def drawn(observation: Any, mask: Any, rng: np.random.Generator) -> int:
 drawn.fingerprint = "drawn"  # type: ignore[attr-defined]  (pytest changes its code)
 
 
-AGENTS: list[arena.AgentSpec] = ["random", ("drawn", drawn)]
+AGENTS: list[tournaments.AgentSpec] = ["random", ("drawn", drawn)]
 
 
 def read(path: Path) -> dict[int, records.GameRecord]:
@@ -95,7 +97,7 @@ def test_games_agree_with_the_rules_and_can_be_played_again_alone(
     assert sorted(games) == list(range(table.games)) == list(range(table.planned))
     game = registry.get_game(name)
     plan = Tournament(name, AGENTS, 4, 6, options).plan
-    known = arena.named_agents(AGENTS)
+    known = tournaments.named_agents(AGENTS)
     for number, record in games.items():
         ((alone,),) = match.play_matches(game, plan.options, known, iter([plan.match(number)]))
         assert alone == record
@@ -130,7 +132,7 @@ def test_choices_come_from_a_stream_of_each_seat(name: str) -> None:
     game = registry.get_game(name)
     options = game.parse_options({"max_plies": 60})
     played = match.Match(("random", "drawn"), 9, (4, 17), {})
-    known = arena.named_agents(AGENTS)
+    known = tournaments.named_agents(AGENTS)
     ((record,),) = match.play_matches(game, options, known, iter([played]))
     # The same agents one game at a time, in an environment.
     sampler = np.random.SeedSequence([4, 17, 0]).generate_state(1, np.uint64)
@@ -276,7 +278,7 @@ def test_a_file_of_another_tournament_is_refused_and_not_touched(tmp_path: Path)
     path = tmp_path / "games.jsonl"
     play_small(path, 2)
     whole = path.read_bytes()
-    more: list[arena.AgentSpec] = [*AGENTS, ("third", drawn)]
+    more: list[tournaments.AgentSpec] = [*AGENTS, ("third", drawn)]
     for changes, message in [
         ({"seed": 6}, "its seed is 5, not 6"),
         ({"options": {**SMALL, "num_houses": 3}}, "its options is .*'num_houses': 2"),

@@ -13,21 +13,21 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs import checks, kirche_v0, records, registry, tuerme_v0
-from tabletop_envs.agents import arena
+from tabletop_envs import checks, kirche_v0, registry, tuerme_v0
 from tabletop_envs.agents.mcts import MCTSAgent
+from tabletop_envs.arena import records, tournaments
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import lane_seeds
 from tabletop_envs.envs.gym import TabletopGymEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.envs.vector import TabletopVectorEnv
+from tabletop_envs.game import lane_seeds
 from tabletop_envs.kirche_v0 import GAME
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
 from tabletop_envs.render import replay, svg
 from tabletop_envs.search import PUCT, Search, SearchRules
-from tabletop_envs.session import Session
 from tabletop_envs.testing import check_env, check_kernel
-from tabletop_envs.web import WebGame
 
 HUGE = 10**5000  # Python refuses to write out an integer of so many digits
 NOT_INTEGERS: list[Any] = [
@@ -320,11 +320,11 @@ CASES = [
         simulations=[*COUNTS, 2**21 + 1],
         num_threads=COUNTS,
     ),
-    *_named("agents.arena.tournament", _tournament(arena.tournament), **TOURNAMENT),
-    *_named("agents.arena.Tournament", _tournament(arena.Tournament), **TOURNAMENT),
+    *_named("agents.arena.tournament", _tournament(tournaments.tournament), **TOURNAMENT),
+    *_named("agents.arena.Tournament", _tournament(tournaments.Tournament), **TOURNAMENT),
     *_named(
         "agents.arena.play_match",
-        lambda **given: arena.play_match("kirche", **{"agents": ["random"] * 2, **given}),
+        lambda **given: tournaments.play_match("kirche", **{"agents": ["random"] * 2, **given}),
         **PLAYED,
     ),
     *_named(
@@ -419,8 +419,8 @@ MAKERS: dict[str, Callable[[Any], object]] = {
     "TabletopVectorEnv": TabletopVectorEnv,
     "Search": Search,
     "PUCT": lambda value: PUCT(value, 2, 2),
-    "tournament": lambda value: arena.tournament(value, ["random", "greedy"], 1),
-    "play_match": lambda value: arena.play_match(value, ["random"] * 2),
+    "tournament": lambda value: tournaments.tournament(value, ["random", "greedy"], 1),
+    "play_match": lambda value: tournaments.play_match(value, ["random"] * 2),
     "Session": lambda value: Session(value, ["human"] * 2),
     "get_game": registry.get_game,
 }
@@ -433,15 +433,15 @@ ONCE_TAKEN: dict[str, Callable[[], object]] = {
     "seed=True of make_batch": lambda: tabletop_envs.make_batch("kirche-v0", 2, seed=True),
     "seed=True of Search": lambda: _search(seed=True),
     "seed=True of PUCT": lambda: _puct(seed=True),
-    "seed=True of tournament": lambda: _tournament(arena.tournament)(seed=True),
+    "seed=True of tournament": lambda: _tournament(tournaments.tournament)(seed=True),
     "action=True": lambda: _aec().step(True),
     "actions[1]=True": lambda: _two().step([0, True]),
     "check='no'": lambda: _make_batch(check="no"),
     "packed='no'": lambda: _make_batch(packed="no"),
-    "ratings='x'": lambda: _tournament(arena.tournament)(ratings="x"),
-    "options=0": lambda: _tournament(arena.tournament)(options=0),
-    "options=''": lambda: _tournament(arena.tournament)(options=""),
-    "options=[]": lambda: _tournament(arena.tournament)(options=[]),
+    "ratings='x'": lambda: _tournament(tournaments.tournament)(ratings="x"),
+    "options=0": lambda: _tournament(tournaments.tournament)(options=0),
+    "options=''": lambda: _tournament(tournaments.tournament)(options=""),
+    "options=[]": lambda: _tournament(tournaments.tournament)(options=[]),
     "seed=array(1.)": lambda: _two().reset(np.array(1.0)),
 }
 

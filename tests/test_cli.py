@@ -18,12 +18,12 @@ from rich.console import Console
 
 import tabletop_envs
 from tabletop_envs import registry
+from tabletop_envs.arena.selfplay import Length, Plan, Result, play
 from tabletop_envs.cli.common import CtrlC, Interrupt, find_games, read_options
-from tabletop_envs.cli.selfplay import make_plans, results_table
+from tabletop_envs.cli.selfplay_command import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
-from tabletop_envs.envs.game import Option, max_plies_option
 from tabletop_envs.envs.kirche import Kirche
-from tabletop_envs.selfplay import Length, Plan, Result, play
+from tabletop_envs.game import Option, max_plies_option
 from tests.command_line import plain, run, run_json
 
 IDS = [registry.batch_id(name) for name in registry.game_names()]

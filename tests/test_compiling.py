@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from numba import njit
 
-from tabletop_envs.cli.compiling import MESSAGE, Compiling
+from tabletop_envs.play.background import MESSAGE, Compiling
 from tests.command_line import run
 from tests.games import raw_env
 
@@ -67,7 +67,7 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for() -> Non
 def test_play_says_it_before_the_first_board(
     words: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tabletop_envs.session import Session
+    from tabletop_envs.play.session import Session
 
     before = Session.__init__
 

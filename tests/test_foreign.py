@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import foreign, records
-from tabletop_envs.records import GameRecord
-from tabletop_envs.render import replay
+from tabletop_envs import foreign
+from tabletop_envs.arena import records, replay
+from tabletop_envs.arena.records import GameRecord
 from tests.command_line import plain, run
 from tests.games import each_game
 from tests.test_records import finished, write

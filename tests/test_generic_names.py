@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabletop_envs import kernels, registry
-from tabletop_envs.agents import heuristics
+from tabletop_envs import evaluation, kernels, registry
 from tabletop_envs.kernels import engine
 
 GENERIC = {
@@ -19,8 +18,8 @@ GENERIC = {
     kernels.word_bits: 1,
     kernels.observation_size: 1,
     engine.show: 6,
-    heuristics.evaluate: 2,
-    heuristics.is_settled: 1,
+    evaluation.evaluate: 2,
+    evaluation.is_settled: 1,
 }
 
 

@@ -14,20 +14,19 @@ from hypothesis import strategies as st
 from numba import njit
 
 from benchmarks import connect_four
-from tabletop_envs import kernels, make_batch
-from tabletop_envs.agents import heuristics
+from tabletop_envs import evaluation, kernels, make_batch
 from tests.games import STRATEGIES, each_case, each_game, over, play, raw_env
 
 
 @njit
 def evaluate(states: Any, values: Any) -> None:
     """What a user's own compiled code calls."""
-    heuristics.evaluate(states[0], values)
+    evaluation.evaluate(states[0], values)
 
 
 def compiled_values(env: Any) -> list[float]:
     """The values of an environment's state, also of a finished game."""
-    heuristics.load(env.game)
+    evaluation.load(env.game)
     values = np.zeros(len(env.possible_agents))
     evaluate(env.lane()[0], values)
     return [float(value) for value in values]
@@ -42,7 +41,7 @@ def test_values_are_expected_rewards(name: str, data: st.DataObject) -> None:
     choose = random.Random(data.draw(st.integers(0, 2**32))).randrange
     play(env, choose, data.draw(st.integers(0, 300)))
     before = env.snapshot()
-    values = heuristics.value(env)
+    values = evaluation.value(env)
     assert env.snapshot() == before
     assert len(values) == len(env.possible_agents)
     assert all(-1 <= value <= 1 for value in values)
@@ -54,10 +53,10 @@ def test_values_are_expected_rewards(name: str, data: st.DataObject) -> None:
 def test_a_batch_is_valued_as_its_games_are_one_by_one(name: str, options: dict[str, Any]) -> None:
     batch = make_batch(name, 5, seed=3, **options)
     batch.rollout(40)
-    values = heuristics.values(batch.game, batch.states)
+    values = evaluation.values(batch.game, batch.states)
     assert values.shape == (5, batch.num_players)
     for lane, row in enumerate(values):
-        assert row.tolist() == heuristics.value(batch.to_aec(lane))
+        assert row.tolist() == evaluation.value(batch.to_aec(lane))
 
 
 @each_case
@@ -67,7 +66,7 @@ def test_finished_games_are_worth_their_rewards(name: str, options: dict[str, An
         env.reset(seed=seed)
         play(env, random.Random(seed).randrange)
         rewards = [env.rewards[agent] for agent in env.possible_agents]
-        assert heuristics.value(env) == pytest.approx(rewards)
+        assert evaluation.value(env) == pytest.approx(rewards)
         assert compiled_values(env) == pytest.approx(rewards)
 
 
@@ -76,7 +75,7 @@ def test_a_game_lost_by_an_illegal_action(name: str) -> None:
     env = raw_env(name, on_illegal="lose")
     env.reset(seed=1)
     env.step(int(np.flatnonzero(env.action_mask() == 0)[0]))
-    assert over(env) and heuristics.value(env) == [-1, 1]
+    assert over(env) and evaluation.value(env) == [-1, 1]
 
 
 @each_game
@@ -85,7 +84,7 @@ def test_values_move_with_the_game(name: str) -> None:
     env.reset(seed=4)
     values = []
     while len(values) < 100 and not over(env):
-        values.append(heuristics.value(env)[0])
+        values.append(evaluation.value(env)[0])
         play(env, random.Random(len(values)).randrange, 1)
     # Many actions change the value (of meeples, few do before the meeples stand): a flat heuristic steers nowhere.
     assert sum(first != second for first, second in pairwise(values)) > len(values) / 6
@@ -102,7 +101,7 @@ def test_a_game_without_heuristic_is_worth_nothing_until_it_is_over() -> None:
     def drop(states: Any, column: int) -> None:
         kernels.step(states[0], column)
 
-    assert not heuristics.has_heuristic(connect_four.KERNEL)
+    assert not evaluation.has_heuristic(connect_four.KERNEL)
     states["num_players"], states["max_plies"] = 2, 42
     begin(states)
     values = np.full(2, 5.0)
@@ -116,7 +115,7 @@ def test_a_game_without_heuristic_is_worth_nothing_until_it_is_over() -> None:
 
 
 def test_the_generic_names_are_for_compiled_code() -> None:
-    for function, arguments in ((heuristics.evaluate, (1, 2)), (heuristics.is_settled, (1,))):
+    for function, arguments in ((evaluation.evaluate, (1, 2)), (evaluation.is_settled, (1,))):
         with pytest.raises(TypeError, match="compiled code"):
             function(*arguments)
 
@@ -125,21 +124,21 @@ def test_an_edit_changes_the_type_that_caches_are_keyed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "heuristic.py"
-    record = heuristics.from_dtype(connect_four.KERNEL.state)
-    digests = {heuristics.code_digest(connect_four.KERNEL)}
-    monkeypatch.setitem(heuristics._REGISTERED, record, str(file))
+    record = evaluation.from_dtype(connect_four.KERNEL.state)
+    digests = {evaluation.code_digest(connect_four.KERNEL)}
+    monkeypatch.setitem(evaluation._REGISTERED, record, str(file))
     for source in ("one", "another"):
         file.write_text(source)
-        digests.add(heuristics.code_digest(connect_four.KERNEL))
+        digests.add(evaluation.code_digest(connect_four.KERNEL))
     assert len(digests) == 3
     # The same code in another module: what Numba keeps imports the module that it came from.
     moved = tmp_path / "moved.py"
     moved.write_text("another")
-    monkeypatch.setitem(heuristics._REGISTERED, record, str(moved))
-    assert heuristics.code_digest(connect_four.KERNEL) not in digests
-    assert heuristics.has_heuristic(connect_four.KERNEL)
-    assert heuristics.code_digest(connect_four.KERNEL) in str(
-        heuristics.workspace(connect_four.KERNEL).dtype
+    monkeypatch.setitem(evaluation._REGISTERED, record, str(moved))
+    assert evaluation.code_digest(connect_four.KERNEL) not in digests
+    assert evaluation.has_heuristic(connect_four.KERNEL)
+    assert evaluation.code_digest(connect_four.KERNEL) in str(
+        evaluation.workspace(connect_four.KERNEL).dtype
     )
 
 
@@ -211,4 +210,4 @@ def test_kirche_has_no_preferred_direction() -> None:
                 for own in snapshot["pieces"]
             ]
             twin.restore(snapshot | {"pieces": pieces, "pastor": image(snapshot["pastor"])})
-            assert heuristics.value(twin) == heuristics.value(env)
+            assert evaluation.value(twin) == evaluation.value(env)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs.agents import heuristics
-from tabletop_envs.agents.heuristics import kirche as kirche_heuristic
-from tabletop_envs.agents.heuristics import meeples as meeples_heuristic
-from tabletop_envs.agents.heuristics import tuerme as tuerme_heuristic
+from tabletop_envs import evaluation
+from tabletop_envs.evaluation import kirche as kirche_heuristic
+from tabletop_envs.evaluation import meeples as meeples_heuristic
+from tabletop_envs.evaluation import tuerme as tuerme_heuristic
 from tests.games import over, play, raw_env
 from tests.tuerme_boards import CITY_CORNERS, PLAN
 
@@ -104,7 +104,7 @@ def test_kirche_counts_turns() -> None:
         turns = [kirche_turns_left(snapshot, player) for player in (0, 1)]
         turns[snapshot["to_move"]] -= kirche_heuristic.TEMPO
         expected = kirche_heuristic.SCALE * math.log((turns[1] + 1) / (turns[0] + 1))
-        assert math.atanh(heuristics.value(env)[0]) == pytest.approx(expected)
+        assert math.atanh(evaluation.value(env)[0]) == pytest.approx(expected)
         counted += len(snapshot["pieces"][1]) > 2
     assert counted > 30
 
@@ -170,7 +170,7 @@ def test_tuerme_estimates_points() -> None:
         estimates, vacant = tuerme_estimates(env.snapshot(), scores)
         h = tuerme_heuristic
         expected = values_of_estimates(estimates, h.TEMPERATURE + h.TEMPERATURE_LOT * vacant)
-        assert heuristics.value(env) == pytest.approx(expected)
+        assert evaluation.value(env) == pytest.approx(expected)
 
 
 def meeples_estimate(snapshot: dict[str, Any], player: int, score: int) -> float:
@@ -224,5 +224,5 @@ def test_meeples_estimates_points() -> None:
         estimates = [meeples_estimate(snapshot, p, score) for p, score in enumerate(scores)]
         h = meeples_heuristic
         temperature = h.TEMPERATURE + h.TEMPERATURE_MEEPLE * min(snapshot["supply"])
-        assert heuristics.value(env) == pytest.approx(values_of_estimates(estimates, temperature))
+        assert evaluation.value(env) == pytest.approx(values_of_estimates(estimates, temperature))
     assert {"blocks", "meeples", "stones"} <= phases

@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tabletop_envs import agents, cli, records, registry
+from tabletop_envs import agents, cli, registry
 from tabletop_envs.agents import RandomAgent
-from tabletop_envs.cli.terminal import COMMAND_WORDS, find_move
+from tabletop_envs.arena import records
 from tabletop_envs.kernels.meeples import REROLL
-from tabletop_envs.session import Session, load, save
+from tabletop_envs.play.session import Session, load, save
+from tabletop_envs.play.terminal import COMMAND_WORDS, find_move
 from tests.command_line import plain, run
 from tests.games import each_case, each_game, legal_actions, over, raw_env
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabletop_envs import make_batch
-from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.states import require_states
+from tabletop_envs import evaluation, make_batch
 from tabletop_envs.search import PUCT, Search
+from tabletop_envs.states import require_states
 from tests.games import each_case, each_game, raw_env
 
 
@@ -20,7 +19,7 @@ def put(game: Any, states: Any) -> None:
 
 # Every public function that takes raw states.
 TAKERS = [
-    pytest.param(heuristics.values, id="heuristics.values"),
+    pytest.param(evaluation.values, id="evaluation.values"),
     pytest.param(lambda game, states: PUCT(game, 3, 1).run(states), id="PUCT.run"),
     pytest.param(lambda game, states: Search(game).run(states[:1], simulations=1), id="Search.run"),
     pytest.param(put, id="put"),
@@ -89,9 +88,9 @@ def test_games_of_different_numbers_of_players_are_refused():
     states = batch.states.copy()
     states["num_players"][1] = 3
     with pytest.raises(ValueError, match="num_players=3 must be 2"):
-        heuristics.values(batch.game, states)
+        evaluation.values(batch.game, states)
     with pytest.raises(ValueError, match="at least one game"):
-        heuristics.values(batch.game, states[:0])
+        evaluation.values(batch.game, states[:0])
 
 
 def test_put_wants_the_environment_s_own_options():

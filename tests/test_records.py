@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records, registry
+from tabletop_envs import registry
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.records import GameRecord
 from tests.games import each_case, each_game, legal_actions, over, raw_env
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records
-from tabletop_envs.render import replay
+from tabletop_envs.arena import records, replay
 from tests.command_line import plain, run
 from tests.test_replay import Page, some
 

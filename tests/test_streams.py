@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records
+from tabletop_envs.arena import records
 
 MAIN = [sys.executable, "-m", "tabletop_envs.cli"]
 TOURNAMENT = "tournament kirche --agents random greedy --games 2 --seed 1 --option max_plies=40"

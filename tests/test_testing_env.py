@@ -15,7 +15,7 @@ from pettingzoo.utils import BaseWrapper
 
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Part
+from tabletop_envs.game import Game, Part
 from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
 from tests.games import each_game, module
 

@@ -21,9 +21,9 @@ from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs import registry
 from tabletop_envs.kernels import Kernel, state_dtype
 from tabletop_envs.testing import ContractError, check_kernel, option_cases
-from tabletop_envs.testing import engine as engine_checks
-from tabletop_envs.testing import rules as compiled_rules
-from tabletop_envs.testing.engine import check_engine
+from tabletop_envs.testing import batches as engine_checks
+from tabletop_envs.testing import compiled as compiled_rules
+from tabletop_envs.testing.batches import check_engine
 from tests.games import each_game
 from tests.scripts import load_script
 from tests.test_connect_four import PERFT, PlainGame

@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs import kirche_v0
-from tabletop_envs.envs import threads
-from tabletop_envs.envs.threads import LaneThreads, Turn, one_at_a_time, slices
+from tabletop_envs import kirche_v0, threads
 from tabletop_envs.kernels import engine
+from tabletop_envs.threads import LaneThreads, Turn, one_at_a_time, slices
 from tests.games import each_game, raw_env
 from tests.games import play as play_first
 

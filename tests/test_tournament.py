@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabletop_envs import records, registry
-from tabletop_envs.agents import arena
+from tabletop_envs import registry
+from tabletop_envs.arena import records, tournaments
 from tabletop_envs.cli.common import spread
-from tabletop_envs.cli.tournament import cross_table, seats_table, standings_table
+from tabletop_envs.cli.tournament_command import cross_table, seats_table, standings_table
 from tests.command_line import plain, run, run_json
 from tests.games import each_game
 from tests.test_arena import drawn, outcome, small_table, table_of
@@ -31,7 +31,7 @@ pytest.importorskip("openskill")
 @pytest.fixture(autouse=True)
 def agents(monkeypatch: pytest.MonkeyPatch) -> None:
     """More agents with names that compile quickly."""
-    makers = arena.make_agent.__globals__["_MAKERS"]
+    makers = tournaments.make_agent.__globals__["_MAKERS"]
     monkeypatch.setitem(makers, "greedy", lambda _: makers["random"](_))
     monkeypatch.setitem(makers, "mcts", lambda _: makers["random"](_))
 
@@ -52,7 +52,7 @@ def test_a_flag_is_repeated_for_each_of_its_values() -> None:
 def test_the_words_of_the_issue(name: str) -> None:
     words = f"{name} --agents random greedy mcts:9 --games 4 --seed 7 --option max_plies=12"
     document = run_json("tournament", *words.split())
-    expected = arena.tournament(
+    expected = tournaments.tournament(
         name, ["random", "greedy", "mcts:9"], 4, seed=7, options={"max_plies": 12}
     )
     assert document["games"] == document["planned"] == 12
@@ -193,7 +193,7 @@ def test_many_agents_are_shown_as_a_list_of_pairs() -> None:
 
 
 def test_nothing_is_claimed_before_the_first_game() -> None:
-    played = arena.Tournament("kirche", ["random", ("drawn", drawn)], 2, 1)
+    played = tournaments.Tournament("kirche", ["random", ("drawn", drawn)], 2, 1)
     table = played.table()
     assert draw(standings_table(table)).count(" - ") == 2
     assert "0 of 2 games, mean length -" in draw(seats_table(table))

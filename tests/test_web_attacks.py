@@ -22,17 +22,17 @@ from typing import Any
 
 import pytest
 
-import tabletop_envs.web
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame
+import tabletop_envs.play.web
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
 from tests.browser.web_page import served
 from tests.command_line import run
 from tests.test_web_command import COMMAND, KIRCHE, started
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 
-from tabletop_envs.web import connections
-from tabletop_envs.web.launch import private_page
+from tabletop_envs.play.web import connections
+from tabletop_envs.play.web.launch import private_page
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_the_browser_is_given_a_private_file_that_is_gone_at_the_end(
         assert not seen["file"].parent.exists()
 
     monkeypatch.setattr(webbrowser, "open", open_page)
-    monkeypatch.setattr(tabletop_envs.web, "serve", serve_at_once)
+    monkeypatch.setattr(tabletop_envs.play.web, "serve", serve_at_once)
     result = run("play", "kirche", "--opponent", "random", "--web", "--port", "4000")
     assert result.output == "the game is at http://127.0.0.1:4000/secret/ until Ctrl-C\n"
     assert seen["address"].startswith("file:///") and "secret" not in seen["address"]

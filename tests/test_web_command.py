@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tabletop_envs import records
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame, serve
+from tabletop_envs.arena import records
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame, serve
 from tests.command_line import plain, run
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
@@ -148,14 +148,14 @@ def test_without_its_packages_the_extra_is_named(
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "tabletop_envs.web.server")
+    monkeypatch.delitem(sys.modules, "tabletop_envs.play.web.server")
     with pytest.raises(ImportError, match=r'pip install "tabletop-envs\[web\]"'):
         serve(web, ready=print, ended=print)
 
 
 def test_the_packages_are_imported_only_on_use() -> None:
     code = (
-        "import sys, tabletop_envs.web, tabletop_envs.cli.web;"
+        "import sys, tabletop_envs.play.web, tabletop_envs.cli.web_command;"
         "print(sorted({'starlette', 'uvicorn', 'typer', 'svg'} & set(sys.modules)))"
     )
     output = subprocess.run(

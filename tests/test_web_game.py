@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records, registry
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame, game, opponents
-from tabletop_envs.web.game import RefusedError, StaleError
+from tabletop_envs import registry
+from tabletop_envs.arena import records
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame, pacing, page
+from tabletop_envs.play.web.page import RefusedError, StaleError
 from tests.games import each_game, raw_env
 from tests.tuerme_boards import blocked_deal
 from tests.web_games import from_snapshot, go_on, new_game, play_some
@@ -166,9 +167,9 @@ def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(
         thread.start()
         thread.join(10)
         assert not thread.is_alive()
-        return opponents.choose(*arguments)
+        return pacing.choose(*arguments)
 
-    monkeypatch.setattr(game, "choose", undo_meanwhile)
+    monkeypatch.setattr(page, "choose", undo_meanwhile)
     with pytest.raises(StaleError):
         web.advance(version)
     assert len(web.session.actions) == 1

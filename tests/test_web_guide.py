@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs.records import GameRecord
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame
-from tabletop_envs.web.game import RefusedError
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
+from tabletop_envs.play.web.page import RefusedError
 from tests.games import each_case, each_game
 from tests.test_play import agents_of
 from tests.web_games import from_snapshot, go_on, new_game, play_some

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs.records import GameRecord
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame, game
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 from starlette.testclient import TestClient
 
-from tabletop_envs.web import server
+from tabletop_envs.play.web import page, server
 
 PORT = 8123
 HOME = f"http://127.0.0.1:{PORT}"
@@ -96,7 +96,7 @@ def test_a_game_is_played_by_requests(client: TestClient, web: WebGame) -> None:
 
 
 def test_hints(client: TestClient, web: WebGame, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game, "HINT_AGENT", "greedy")
+    monkeypatch.setattr(page, "HINT_AGENT", "greedy")
     answer = post(client, "hint", {"version": 0}).json()
     hint = answer.pop("hint")
     assert answer["legal"] and hint["name"] in [entry["name"] for entry in answer["legal"]]

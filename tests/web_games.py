@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from tabletop_envs import registry
-from tabletop_envs.records import GameRecord
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
 from tests.test_play import agents_of
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scaling import load_pyplot
-from tabletop_envs.agents.ratings import wilson
+from tabletop_envs.arena.ratings import wilson
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

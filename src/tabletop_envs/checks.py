@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -274,3 +275,9 @@ def require_mapping(value: Any, name: str, keys: Sequence[str] = ()) -> Mapping[
         )
     result: Mapping[str, Any] = value
     return result
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint at the known word that was probably meant; empty if none is near."""
+    close = difflib.get_close_matches(word, known, 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

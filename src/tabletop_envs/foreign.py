@@ -149,3 +149,8 @@ def _require_text(text: str, place: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{place} must be text: {text!r} has half of a surrogate pair") from None
+
+
+def fault_text(error: OSError | ValueError) -> str:
+    """What the system says of a file, without its number and the file's name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tabletop_envs.checks import shown
 
 if TYPE_CHECKING:
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.game import Game
 
 __all__ = [
     "GAMES",

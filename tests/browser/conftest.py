@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tabletop_envs.records import GameRecord
+from tabletop_envs.arena.records import GameRecord
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -77,7 +77,7 @@ def browser(driver: Any) -> Iterator[Any]:
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """Opens the replay page of some records; afterwards it must not have asked for anything but itself."""
-    from tabletop_envs.render import replay
+    from tabletop_envs.arena import replay
 
     def show_games(*games: GameRecord, theme: str = "auto") -> None:
         file = tmp_path / "page.html"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from tabletop_envs import records
-from tabletop_envs.records import GameRecord
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.render import svg
 
 Open = Callable[..., None]

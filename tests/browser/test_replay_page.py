@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabletop_envs import records
-from tabletop_envs.records import GameRecord
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
 from tests.browser.replay_page import (
     SPEED_OF_TESTS,
     Open,

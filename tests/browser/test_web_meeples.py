@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs.records import GameRecord
-from tabletop_envs.session import Session
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play.session import Session
 from tests.browser.web_page import Player, served, wait
 
 pytest.importorskip("starlette", reason="the extra web is not installed")

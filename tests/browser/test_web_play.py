@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records
-from tabletop_envs.session import Session
-from tabletop_envs.web import game as module
-from tabletop_envs.web import opponents
-from tabletop_envs.web.launch import private_page
+from tabletop_envs.arena import records
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import pacing
+from tabletop_envs.play.web import page as module
+from tabletop_envs.play.web.launch import private_page
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.web_page import Player, served, wait
 
@@ -143,7 +143,7 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
     def choose(*arguments: Any) -> int:
         thinks.set()
         go_on.wait(10)
-        return opponents.choose(*arguments)
+        return pacing.choose(*arguments)
 
     monkeypatch.setattr(module, "choose", choose)
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):

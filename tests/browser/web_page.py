@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tabletop_envs.session import Session
-from tabletop_envs.web import WebGame
+from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import WebGame
 
 # Long enough to compile on a busy machine; nobody waits longer than needed.
 WAIT = 180.0
@@ -18,7 +18,7 @@ WAIT = 180.0
 @contextlib.contextmanager
 def served(session: Session, **arguments: Any) -> Iterator[tuple[WebGame, str]]:
     """The game behind a page, and the page's address, while it is served by a thread."""
-    from tabletop_envs.web import server
+    from tabletop_envs.play.web import server
 
     game = WebGame(session, **arguments)
     addresses: list[str] = []

@@ -69,10 +69,10 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
 WITHOUT_THE_OPTIONAL = """
 import numpy as np
 from tabletop_envs import agents, connect_four_v0
-from tabletop_envs.agents import heuristics
-from tabletop_envs.render import replay
-from tabletop_envs.session import HUMAN, Session
-from tabletop_envs.web.game import WebGame
+from tabletop_envs import evaluation
+from tabletop_envs.arena import replay
+from tabletop_envs.play.session import HUMAN, Session
+from tabletop_envs.play.web.page import WebGame
 
 connect_four_v0.split_observation(np.zeros(84))
 env = connect_four_v0.env(render_mode="rgb_array")
@@ -87,7 +87,7 @@ page = WebGame(session)
 page.play(0, 3)
 page.advance(1)
 print(page.hint(2)[0] in range(7), len(page.state()["legal"]), "buttons")
-print("svg" in replay.page(session.record()), heuristics.value(env))
+print("svg" in replay.page(session.record()), evaluation.value(env))
 """
 WHAT_IT_SAYS = """\
 6 empty rows
@@ -121,7 +121,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path):
             assert block.code.strip() in output, f"{block.place}: the output is\n{output}"
     assert begun == written.keys()
     # What the page calls optional is.
-    (clone / "src" / "tabletop_envs" / "agents" / "heuristics" / "connect_four.py").unlink()
+    (clone / "src" / "tabletop_envs" / "evaluation" / "connect_four.py").unlink()
     (clone / "optional.py").write_text(WITHOUT_THE_OPTIONAL, encoding="utf-8")
     output = run("python optional.py", clone, [clone / "src"])
     # Before it, perhaps, that something is compiled.

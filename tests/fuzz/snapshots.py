@@ -12,7 +12,7 @@ import numpy as np
 
 from tabletop_envs import registry
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Snapshot
+from tabletop_envs.game import Snapshot
 from tabletop_envs.testing.env_copies import in_any_order
 from tests.fuzz.mutations import mutate
 from tests.games import legal_actions, module, over

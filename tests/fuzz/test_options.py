@@ -12,10 +12,10 @@ import pytest
 
 import tabletop_envs
 from tabletop_envs import registry
-from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.gym import TabletopGymEnv
-from tabletop_envs.envs.threads import MAX_THREADS
 from tabletop_envs.envs.vector import TabletopVectorEnv
+from tabletop_envs.game import Game
+from tabletop_envs.threads import MAX_THREADS
 from tests.fuzz.values import SEED, as_bool, as_integer, random_value, report, show
 from tests.games import each_game, module
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tabletop_envs import records, session
-from tabletop_envs.agents.arena import Tournament, play_match, tournament
-from tabletop_envs.records import GameRecord
-from tabletop_envs.session import Session
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.arena.tournaments import Tournament, play_match, tournament
+from tabletop_envs.play import session
+from tabletop_envs.play.session import Session
 from tests.fuzz.values import SEED, report
 
 pytestmark = pytest.mark.fuzz

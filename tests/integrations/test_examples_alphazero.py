@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tabletop_envs import make_batch
-from tabletop_envs.agents import arena, make_agent
+from tabletop_envs.agents import make_agent
+from tabletop_envs.arena import tournaments
 from tests.games import each_game
 from tests.integrations.common import DECISIVE, guarded
 from tests.integrations.examples import interrupted_and_resumed, refused, rows, training
@@ -67,7 +68,7 @@ def test_it_runs_and_writes_its_logs(
     assert rows(tmp_path / "progress.csv") == progress
     assert [row["games"] for row in rows(tmp_path / "evaluation.csv")] == ["3", "3", "5"]
     agent = example.load_agent(tmp_path / "checkpoint.pt", 2)
-    table = arena.tournament(
+    table = tournaments.tournament(
         name, [agent, "random"], 3, seed=1, options=run.batch.options, ratings=False
     )
     assert table.pair("alphazero", "random").count.games >= 3

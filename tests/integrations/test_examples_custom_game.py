@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import connect_four_game
 from tabletop_envs import registry
-from tabletop_envs.envs.game import Part
+from tabletop_envs.game import Part
 from tests.integrations.examples import refused, rows, training
 from tests.scripts import EXAMPLES, load_script
 

@@ -23,7 +23,8 @@ pytest.importorskip("rich", reason="rich is not installed: the extra ray")
 from ray import cloudpickle  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from tabletop_envs import make_batch, records  # noqa: E402
+from tabletop_envs import make_batch  # noqa: E402
+from tabletop_envs.arena import records  # noqa: E402
 from tests.games import each_game  # noqa: E402
 from tests.integrations.examples import refused, rows  # noqa: E402
 from tests.scripts import EXAMPLES, load_script  # noqa: E402

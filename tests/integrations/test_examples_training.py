@@ -217,7 +217,7 @@ def test_each_seat_is_played_by_its_own_player(
     assert rollout.mask.gather(-1, rollout.model[..., None]).all()
     batch = example.make_batch("tuerme", 4, seed=run.arguments.seed, num_players=3)
     for ply, actions in enumerate(played):
-        values = example.heuristics.values(batch.game, batch.states)
+        values = example.evaluation.values(batch.game, batch.states)
         expected = values[np.arange(4), batch.current_player]
         assert rollout.guess[ply].numpy() == pytest.approx(expected)
         batch.step(actions)

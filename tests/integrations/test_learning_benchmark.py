@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.learning import __main__ as learning
-from tabletop_envs.agents.ratings import wilson
+from tabletop_envs.arena.ratings import wilson
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "tiny": {

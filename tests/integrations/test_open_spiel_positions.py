@@ -15,8 +15,8 @@ from open_spiel.python.algorithms import ismcts, mcts  # noqa: E402
 from open_spiel.python.bots import uniform_random  # noqa: E402
 
 from tabletop_envs.adapters import open_spiel  # noqa: E402
-from tabletop_envs.adapters.open_spiel.agent import BotAgent  # noqa: E402
-from tabletop_envs.agents import arena  # noqa: E402
+from tabletop_envs.adapters.open_spiel.bot import BotAgent  # noqa: E402
+from tabletop_envs.arena import tournaments  # noqa: E402
 from tests.games import each_case, each_game, legal_actions, over, raw_env  # noqa: E402
 from tests.integrations.open_spiel_walks import assert_same, load, roll_like, walk  # noqa: E402
 
@@ -124,7 +124,7 @@ def make_random(game: Any, player: int, rng: np.random.RandomState) -> Any:
 
 def finished(name: str, agents: list[Any], games: int, options: dict[str, Any]) -> list[Any]:
     """The outcomes of a tournament's games."""
-    tournament = arena.Tournament(name, agents, games, 1, options, ratings=False)
+    tournament = tournaments.Tournament(name, agents, games, 1, options, ratings=False)
     for _ in tournament.play():
         pass
     return [tournament.finished[number] for number in sorted(tournament.finished)]

@@ -47,10 +47,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs import checks
-from tabletop_envs.envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
-from tabletop_envs.envs.states import require_states
 from tabletop_envs.extras import require
+from tabletop_envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
+from tabletop_envs.states import require_states
 
 require("jax", "jax")
 

@@ -35,10 +35,10 @@ from gymnasium import spaces
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
-from tabletop_envs.envs.game import UINT64_MAX, Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
+from tabletop_envs.game import UINT64_MAX, Game, find_game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT, engine
 
 try:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.game import Game
 
 
 class SelfPlayLanes(LearnerLanes):

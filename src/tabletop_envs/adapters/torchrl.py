@@ -69,10 +69,10 @@ import numpy.typing as npt
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.game import Game, find_game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
+from tabletop_envs.game import Game, find_game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT, engine
 
 require("torchrl", "torchrl")

@@ -20,7 +20,7 @@ from tabletop_envs.kernels import engine
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
-    from tabletop_envs.envs.game import Game, State
+    from tabletop_envs.game import Game, State
 
 __all__ = ["Agent", "GameAgent", "RandomAgent"]
 

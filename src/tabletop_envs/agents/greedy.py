@@ -1,6 +1,6 @@
 """The greedy agent: it looks one decision ahead and takes what the game's heuristic likes best.
 
-For every legal action it plays the action in a copy of the game and asks the heuristic (`agents.heuristics`) what the
+For every legal action it plays the action in a copy of the game and asks the heuristic (`evaluation`) what the
 position that follows is worth to the player who acted. Where a decision takes several actions (a stone, its field,
 its direction in meeples), the copy is played on to the end of the decision in every possible way, and the action is
 worth what the best way is worth. A finished game is worth its rewards, so a winning action is always taken. Among
@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs.agents import fingerprints, heuristics
+from tabletop_envs import evaluation
+from tabletop_envs.agents import fingerprints
 from tabletop_envs.agents.agent import GameAgent
-from tabletop_envs.agents.heuristics import evaluate, is_settled
-from tabletop_envs.envs.slices import next_size
+from tabletop_envs.evaluation import evaluate, is_settled
 from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
 from tabletop_envs.kernels.engine import entry, legal_words, num_words
+from tabletop_envs.slices import next_size
 
 if TYPE_CHECKING:
-    from tabletop_envs.envs.game import Game, State
+    from tabletop_envs.game import Game, State
 
 __all__ = ["GreedyAgent"]
 
@@ -46,16 +47,16 @@ class GreedyAgent(GameAgent):
 
     def fingerprint(self) -> str:
         """See `agents.fingerprint`."""
-        code = fingerprints.sources(__file__, heuristics.__file__)
+        code = fingerprints.sources(__file__, evaluation.__file__)
         return fingerprints.digest(type(self), fingerprints.settings(self), code)
 
     def choose_lanes(
         self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
-        heuristics.load(game)
+        evaluation.load(game)
         copies = np.zeros(LONGEST_DECISION + 1, game.kernel.state)
-        work = heuristics.workspace(game.kernel)
+        work = evaluation.workspace(game.kernel)
         first = 0
         while first < len(lanes):
             part = lanes[first : first + self._slice]
@@ -69,7 +70,7 @@ class GreedyAgent(GameAgent):
 def choose_greedily(
     states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any, copies: Any, work: Any
 ) -> None:
-    """`GreedyAgent.choose_lanes`; `copies` are states to work on, `work` is `heuristics.workspace`."""
+    """`GreedyAgent.choose_lanes`; `copies` are states to work on, `work` is `evaluation.workspace`."""
     size, bits = num_words(states[0]), word_bits(states[0])
     words = np.zeros((LONGEST_DECISION, legal_words(states[0])), np.uint64)
     next_word = np.zeros(LONGEST_DECISION, np.int64)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tabletop_envs import checks, search
-from tabletop_envs.agents import fingerprints, heuristics
+from tabletop_envs import checks, evaluation, search
+from tabletop_envs.agents import fingerprints
 from tabletop_envs.agents.agent import GameAgent
-from tabletop_envs.envs.slices import next_size
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut
 from tabletop_envs.search import tree as loops
+from tabletop_envs.search.config import check_rules, choose_rules, read_rules
 from tabletop_envs.search.nodes import FIRST_SLICE, edges_for, new_tree
-from tabletop_envs.search.rules import check_rules, choose_rules, read_rules
+from tabletop_envs.slices import next_size
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut
 
 if TYPE_CHECKING:
-    from tabletop_envs.envs.game import Game, State
+    from tabletop_envs.game import Game, State
 
 __all__ = ["MAX_SIMULATIONS", "MCTSAgent"]
 
@@ -67,7 +67,7 @@ class MCTSAgent(GameAgent):
     def fingerprint(self) -> str:
         """See `agents.fingerprint`."""
         own = {**fingerprints.settings(self), "num_threads": 1}  # choices do not depend on it
-        code = fingerprints.sources(search.__file__, heuristics.__file__)
+        code = fingerprints.sources(search.__file__, evaluation.__file__)
         return fingerprints.digest(type(self), own, code)
 
     def choose_lanes(
@@ -113,7 +113,7 @@ class MCTSAgent(GameAgent):
         nodes = self.simulations * (1 + loops.LONGEST_DECISION) + 2
         return (
             np.zeros(loops.NUM_SCRATCH, game.kernel.state),
-            heuristics.workspace(game.kernel),
+            evaluation.workspace(game.kernel),
             *new_tree(nodes, edges_for(game.kernel, nodes), game.has_chance),
         )
 

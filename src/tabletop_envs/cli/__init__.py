@@ -19,7 +19,13 @@ def make_app() -> "typer.Typer":
     """The command line as a Typer application."""
     import typer
 
-    from tabletop_envs.cli import games, play, replay, selfplay, tournament
+    from tabletop_envs.cli import (
+        games_command,
+        play_command,
+        replay_command,
+        selfplay_command,
+        tournament_command,
+    )
 
     app = typer.Typer(
         help="Three board games as fast reinforcement-learning environments.",
@@ -43,7 +49,13 @@ def make_app() -> "typer.Typer":
         ] = False,
     ) -> None: ...
 
-    for command in (selfplay, tournament, play, replay, games):
+    for command in (
+        selfplay_command,
+        tournament_command,
+        play_command,
+        replay_command,
+        games_command,
+    ):
         command.add_to(app)
     return app
 

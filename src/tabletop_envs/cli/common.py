@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import signal
 import sys
 import threading
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tabletop_envs import registry
+from tabletop_envs.checks import nearest
+from tabletop_envs.foreign import fault_text, require_regular_file
 
 if TYPE_CHECKING:
     import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from typer.core import TyperCommand
 
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.game import Game
 
 # The width of tables in files and pipes, which have none of their own.
 FILE_WIDTH = 120
@@ -35,12 +36,6 @@ def wrong(parameter: str, message: str) -> typer.BadParameter:
     return typer.BadParameter(message, param_hint=parameter)
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint at the known word that was probably meant; empty if none is near."""
-    close = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
 def find_agent(flag: str, name: str) -> None:
     """See to it that a name is an agent's; typer.BadParameter, with the full name that was probably meant."""
     from tabletop_envs.agents import agent_names, make_agent
@@ -55,8 +50,6 @@ def find_agent(flag: str, name: str) -> None:
 
 def require_output(flag: str, path: Path) -> None:
     """See to it that a file can be written; typer.BadParameter for a device or pipe, a folder, and where there is none."""
-    from tabletop_envs.foreign import require_regular_file
-
     try:
         require_regular_file(path)
         is_folder, is_in_folder = path.is_dir(), path.absolute().parent.is_dir()
@@ -66,11 +59,6 @@ def require_output(flag: str, path: Path) -> None:
         raise wrong(flag, f"{path} must be a file, not a directory")
     if not is_in_folder:
         raise wrong(flag, f"there is no folder {path.parent}")
-
-
-def fault_text(error: OSError | ValueError) -> str:
-    """What the system says of a file, without its number and the file's name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def seed_option(meaning: str) -> Any:

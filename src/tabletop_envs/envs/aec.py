@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 
 from tabletop_envs import checks, registry
 from tabletop_envs.envs.drawing import RENDER_MODES, Drawing, require_render_mode
-from tabletop_envs.envs.game import (
+from tabletop_envs.game import (
     Game,
     ObservationPart,
     Snapshot,
@@ -22,9 +22,9 @@ from tabletop_envs.envs.game import (
     rewards_of_illegal,
     rewards_of_scores,
 )
-from tabletop_envs.envs.states import require_states
-from tabletop_envs.envs.threads import Turn, busy, one_at_a_time
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
+from tabletop_envs.states import require_states
+from tabletop_envs.threads import Turn, busy, one_at_a_time
 
 __all__ = ["TabletopEnv"]
 

@@ -13,18 +13,10 @@ from gymnasium import logger
 from tabletop_envs import checks
 from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
-from tabletop_envs.envs.threads import (
-    MAX_THREADS,
-    LaneThreads,
-    Turn,
-    busy,
-    cut,
-    one_at_a_time,
-    slices,
-)
+from tabletop_envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time, slices
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv

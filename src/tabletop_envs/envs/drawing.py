@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gymnasium import logger
 
 from tabletop_envs import checks
-from tabletop_envs.envs.game import Game, Snapshot, State
+from tabletop_envs.game import Game, Snapshot, State
 
 if TYPE_CHECKING:
     from tabletop_envs.render.window import Window

@@ -13,11 +13,11 @@ from gymnasium import error, logger
 from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.learner import LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
-from tabletop_envs.envs.threads import Turn, one_at_a_time
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import BY_LIMIT, RUNNING
+from tabletop_envs.threads import Turn, one_at_a_time
 
 __all__ = ["TabletopGymEnv"]
 

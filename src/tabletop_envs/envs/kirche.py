@@ -135,8 +135,8 @@ from tabletop_envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
+from tabletop_envs.game import Game, Option, Part, Snapshot, max_plies_option
 from tabletop_envs.kernels import kirche as kernel
 
 SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24

@@ -14,9 +14,9 @@ from gymnasium import error, spaces
 from tabletop_envs import checks
 from tabletop_envs.agents import Agent, GameAgent
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, ObservationPart, find_game
 from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
+from tabletop_envs.game import Game, ObservationPart, find_game
 from tabletop_envs.kernels import RUNNING, TERMINATED, engine
 from tabletop_envs.kernels.engine import PLAY, START
 

@@ -263,9 +263,9 @@ import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.envs.meeples_checks import LAST_ROUND, STONES, fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
+from tabletop_envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import meeples as kernel
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,

@@ -15,7 +15,6 @@ from tabletop_envs.checks import (
     require_list,
     require_mapping,
 )
-from tabletop_envs.envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.envs.meeples_checks import (
     LAST_ROUND,
     PHASES,
@@ -30,6 +29,7 @@ from tabletop_envs.envs.meeples_checks import (
     neighbours,
 )
 from tabletop_envs.envs.meeples_turn import check_turn
+from tabletop_envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import meeples_state as kernel
 from tabletop_envs.kernels.meeples_table import FIELDS, WORD_BITS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 
 
 def packed_parts(game: Game) -> npt.NDArray[np.int64]:

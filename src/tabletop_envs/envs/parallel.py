@@ -11,7 +11,7 @@ from gymnasium import error, spaces
 from pettingzoo import ParallelEnv
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, ObservationPart
+from tabletop_envs.game import Game, ObservationPart
 
 __all__ = ["TabletopParallelEnv"]
 

@@ -169,8 +169,8 @@ from tabletop_envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.envs.parallel import TabletopParallelEnv
+from tabletop_envs.game import Game, Option, Part, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (

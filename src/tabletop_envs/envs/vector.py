@@ -15,11 +15,11 @@ from tabletop_envs import checks
 from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import Game, lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
 from tabletop_envs.envs.opponents import OpponentsLike
-from tabletop_envs.envs.threads import Turn, one_at_a_time
+from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
+from tabletop_envs.threads import Turn, one_at_a_time
 
 __all__ = ["TabletopVectorEnv"]
 

@@ -87,7 +87,7 @@ def code_digest(*files: str) -> str:
     a field the digest makes a dtype, and so the key of Numba's cache, change with the code.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     for file in files:
         digest.update("/".join(Path(file).absolute().parts[-2:]).encode() + Path(file).read_bytes())

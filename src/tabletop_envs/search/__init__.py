@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from tabletop_envs.search.batched import PUCT, BatchResult, Evaluator
-from tabletop_envs.search.rules import SearchRules, default_rules
+from tabletop_envs.search.config import SearchRules, default_rules
 from tabletop_envs.search.single import Search, SearchResult
 
 __all__ = [

@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs import checks
-from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, find_game, lane_seeds
-from tabletop_envs.envs.slices import next_size
-from tabletop_envs.envs.states import require_states
-from tabletop_envs.envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
+from tabletop_envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import puct
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree, parse_edges
 from tabletop_envs.search.nodes import PUCT as PUCT_RULE
+from tabletop_envs.slices import next_size
+from tabletop_envs.states import require_states
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
+
+if TYPE_CHECKING:
+    from tabletop_envs.envs.batch import BatchEnv
 
 # (observations, masks) -> (policy, values)
 Evaluator = Callable[
@@ -201,7 +203,9 @@ class PUCT:
 
     def _read(self, positions: BatchEnv | State) -> State:
         """A copy of the positions; TypeError or ValueError, naming what is wrong with them."""
-        roots = positions.states if isinstance(positions, BatchEnv) else positions
+        roots = (
+            positions if isinstance(positions, np.ndarray) else getattr(positions, "states", None)
+        )
         if not isinstance(roots, np.ndarray) or roots.dtype != self.game.kernel.state:
             raise TypeError(f"positions are a batch or states of {self.game.name}")
         if roots.shape != (self.num_envs,):

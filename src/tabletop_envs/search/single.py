@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks
-from tabletop_envs.agents import heuristics
-from tabletop_envs.envs.game import Game, State, find_game
-from tabletop_envs.envs.slices import SLICE_SECONDS, next_size
-from tabletop_envs.envs.states import require_states
-from tabletop_envs.envs.threads import Turn, one_at_a_time
+from tabletop_envs import checks, evaluation
+from tabletop_envs.game import Game, State, find_game
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
+from tabletop_envs.search.config import choose_rules
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree, parse_edges
-from tabletop_envs.search.rules import choose_rules
+from tabletop_envs.slices import SLICE_SECONDS, next_size
+from tabletop_envs.states import require_states
+from tabletop_envs.threads import Turn, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -101,7 +100,7 @@ class Search:
         self.max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
         self.max_edges = parse_edges(kernel, max_edges, self.max_nodes)
         self._settings = self.rules.settings(self.game.has_chance)
-        self._work = heuristics.workspace(kernel)
+        self._work = evaluation.workspace(kernel)
         self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
         self._tree = self._new_tree()
         self._slice = FIRST_SLICE

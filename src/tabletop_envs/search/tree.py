@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tabletop_envs.agents import heuristics
+from tabletop_envs import evaluation
 from tabletop_envs.kernels import engine, rng, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, helper, lowest_square
 from tabletop_envs.search.choosing import action_of, most_visited, select, select_ucb, take_stock
@@ -60,13 +60,13 @@ def new_progress(place: int = 0) -> npt.NDArray[np.void]:
 def value(state: Any, values: Any) -> None:
     """Every player's value of a position: the rewards of a game that is over, the heuristic's estimate otherwise."""
     keep_apart()
-    heuristics.evaluate(state, values)
+    evaluation.evaluate(state, values)
 
 
 @helper
 def goes_on(state: Any, mover: int) -> bool:
     """Whether a decision that `mover` has begun is not made yet."""
-    return not is_over(state) and state.to_move == mover and not heuristics.is_settled(state)
+    return not is_over(state) and state.to_move == mover and not evaluation.is_settled(state)
 
 
 @njit(inline="always")
@@ -246,7 +246,7 @@ def search_lanes(
     in `samplers` (uint64), and its choice is written to its place in `actions` (int64). With
     `resume` the tree is kept and grows by `simulations`, otherwise it is begun anew in every lane,
     and a lane with one legal action is not searched (which counts as a simulation here). `scratch`
-    are `NUM_SCRATCH` records, `work` is `heuristics.workspace`. `edges` has room for all actions of
+    are `NUM_SCRATCH` records, `work` is `evaluation.workspace`. `edges` has room for all actions of
     the game at least. A search ends early once there is no room for a node. The number of
     simulations run.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 
 OptionCases = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
 from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game, Snapshot
+from tabletop_envs.game import Game, Snapshot
 from tabletop_envs.testing.contract import Played
 from tabletop_envs.testing.env_games import is_over, legal_actions, play_again
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 from tabletop_envs.testing.contract import Played
 
 MakeEnv = Callable[..., TabletopEnv]

@@ -14,9 +14,9 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game
 from tabletop_envs.envs.gym import TabletopGymEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
+from tabletop_envs.game import Game
 from tabletop_envs.testing.contract import Played
 from tabletop_envs.testing.env_games import is_over
 

@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tabletop_envs import checks
-from tabletop_envs.envs.game import Game, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import Game, Part, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import BY_LIMIT, COMMON_FIELDS, RUNNING, TERMINATED, Kernel, engine, rng
+from tabletop_envs.testing.batches import check_engine
+from tabletop_envs.testing.compiled import Rules, Words, differing_fields
 from tabletop_envs.testing.contract import (
     OptionCases,
     Played,
     chosen_cases,
 )
-from tabletop_envs.testing.engine import check_engine
-from tabletop_envs.testing.rules import Rules, Words, differing_fields
 
 # Illegal actions tried in a position.
 ILLEGAL = 2

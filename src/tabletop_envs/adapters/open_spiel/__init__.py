@@ -30,15 +30,15 @@ algorithms work on them, its C++ ones as far as they take Python games (its `MCT
   `open_spiel.agent.BotAgent` makes OpenSpiel's bots agents of this library, for tournaments and as
   opponents::
 
-    from tabletop_envs.adapters.open_spiel.agent import BotAgent
-    from tabletop_envs.agents import arena
+    from tabletop_envs.adapters.open_spiel.bot import BotAgent
+    from tabletop_envs.arena import tournaments
 
     def make_bot(game, player, rng):
         evaluator = mcts.RandomRolloutEvaluator(random_state=rng)
         return mcts.MCTSBot(game, 1.4, 20, evaluator, random_state=rng)
 
     agents = [BotAgent(make_bot, "openspiel mcts:20"), "greedy"]
-    print(arena.tournament("kirche", agents, games=10, options={"num_houses": 1}, ratings=False))
+    print(tournaments.tournament("kirche", agents, games=10, options={"num_houses": 1}, ratings=False))
 
 ImportError, naming the extra, without OpenSpiel.
 """
@@ -56,8 +56,8 @@ from tabletop_envs.adapters.open_spiel.observer import (
     TabletopObserver,
 )
 from tabletop_envs.adapters.open_spiel.position import CHANCE, OVER, Position, Rules, events_of
-from tabletop_envs.envs.game import Game, Snapshot
 from tabletop_envs.extras import require
+from tabletop_envs.game import Game, Snapshot
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.game import Game, State
+from tabletop_envs.game import Game, State
 
 Outcomes = list[tuple[int, float]]
 # How many dice show 1 … 6.

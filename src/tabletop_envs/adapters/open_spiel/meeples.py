@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs.adapters.open_spiel.chance import DICE_VALUES, Chance, Dice, Outcomes, copy_of
-from tabletop_envs.envs.game import Game, State
 from tabletop_envs.envs.meeples_checks import STONES as STONE_VALUES
+from tabletop_envs.game import Game, State
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels.meeples_state import (
     BLOCKS,

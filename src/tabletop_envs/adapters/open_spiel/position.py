@@ -17,9 +17,9 @@ from tabletop_envs.adapters.open_spiel.chance import (
 )
 from tabletop_envs.adapters.open_spiel.meeples import MeeplesChance
 from tabletop_envs.adapters.open_spiel.tuerme import TuermeChance
-from tabletop_envs.envs.game import Game, Snapshot, State, rewards_of_scores
-from tabletop_envs.envs.states import require_states
+from tabletop_envs.game import Game, Snapshot, State, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
+from tabletop_envs.states import require_states
 
 # OpenSpiel's numbers for who is to move when no player is (`pyspiel.PlayerId`).
 CHANCE, OVER = -1, -4

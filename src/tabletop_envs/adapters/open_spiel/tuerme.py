@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs.adapters.open_spiel.chance import Chance, Outcomes
-from tabletop_envs.envs.game import State
+from tabletop_envs.game import State
 from tabletop_envs.kernels.tuerme import COLOURS, COPIES, SYMBOLS
 from tabletop_envs.kernels.tuerme_board import HALF, LOT_SYMBOLS, STREET_SQUARES
 from tabletop_envs.render.tuerme import NAMES

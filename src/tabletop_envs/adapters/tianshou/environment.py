@@ -17,9 +17,9 @@ from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
 from tabletop_envs.adapters.self_play import SelfPlayLanes
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.game import lane_seeds
 from tabletop_envs.envs.learner import Lanes, LearnerLanes
 from tabletop_envs.envs.opponents import OpponentsLike
+from tabletop_envs.game import lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
 
 Ids = None | int | Iterable[int]

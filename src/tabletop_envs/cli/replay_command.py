@@ -1,6 +1,6 @@
 """`tabletop-envs replay`: recorded games as a page for the browser.
 
-A thin layer over `tabletop_envs.render.replay`.
+A thin layer over `tabletop_envs.arena.replay`.
 """
 
 # No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tabletop_envs.cli.common import INTERRUPTED, CtrlC, fault_text, require_output, wrong
+from tabletop_envs.cli.common import INTERRUPTED, CtrlC, require_output, wrong
+from tabletop_envs.foreign import fault_text
 
 if TYPE_CHECKING:
     import typer
 
-    from tabletop_envs.records import GameRecord
+    from tabletop_envs.arena.records import GameRecord
 
 
 def choose_games(path: Path, numbers: Sequence[int]) -> list["GameRecord"]:
@@ -25,7 +26,7 @@ def choose_games(path: Path, numbers: Sequence[int]) -> list["GameRecord"]:
 
     typer.BadParameter for a file that cannot be read, a bad record, no games, and a number that no game has.
     """
-    from tabletop_envs.records import read_records
+    from tabletop_envs.arena.records import read_records
 
     chosen, last = [], 0
     try:
@@ -107,7 +108,7 @@ def add_to(app: "typer.Typer") -> None:
         ] = "auto",
     ) -> None:
         """Make a page that replays games in the browser: one file that needs no network."""
-        from tabletop_envs.render.replay import PAGE_THEMES, page
+        from tabletop_envs.arena.replay import PAGE_THEMES, page
 
         if theme not in PAGE_THEMES:
             raise wrong("--theme", f"{theme!r} is impossible: allowed is {', '.join(PAGE_THEMES)}")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tabletop_envs.adapters.open_spiel import TabletopState, load_game
 from tabletop_envs.adapters.open_spiel.position import Position
 from tabletop_envs.agents import GameAgent
-from tabletop_envs.envs.game import Game, State
+from tabletop_envs.game import Game, State
 from tabletop_envs.kernels import rng
 
 __all__ = ["BotAgent"]

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import checks, records, registry
-from tabletop_envs.records import GameRecord
+from tabletop_envs import checks, registry
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session, save
+from tabletop_envs.play.web.guide import get_guide
+from tabletop_envs.play.web.pacing import choose
 from tabletop_envs.render.svg.players import player_colours, player_name
 from tabletop_envs.render.svg.themes import get_theme
-from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, save
-from tabletop_envs.web.guide import get_guide
-from tabletop_envs.web.opponents import choose
 
 HINT_AGENT = "mcts:1000"
 # What the form for a new game offers; everything else that `make_agent` knows is accepted, too.

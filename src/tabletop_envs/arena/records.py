@@ -2,7 +2,7 @@
 
 In use::
 
-    from tabletop_envs import records
+    from tabletop_envs.arena import records
 
     records.append("games.jsonl", records.record_of(env, 7, actions, ["random", "greedy"]))
     for record in records.read_records("games.jsonl"):  # every line checked against the rules
@@ -34,7 +34,7 @@ from tabletop_envs.checks import (
     require_mapping,
 )
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import Snapshot, rewards_of_scores
+from tabletop_envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
 
 __all__ = [

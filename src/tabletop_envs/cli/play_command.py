@@ -1,6 +1,6 @@
 """`tabletop-envs play`: play against agents in the terminal, or with `--web` in the browser.
 
-A thin layer over `tabletop_envs.session`, which knows the game, undo, hints and records.
+A thin layer over `tabletop_envs.play.session`, which knows the game, undo, hints and records.
 """
 
 # No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
@@ -15,7 +15,6 @@ from tabletop_envs import registry
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
-    fault_text,
     find_agent,
     find_games,
     game_options,
@@ -25,12 +24,13 @@ from tabletop_envs.cli.common import (
     taking_several,
     wrong,
 )
-from tabletop_envs.cli.reader import make_reader
+from tabletop_envs.foreign import fault_text
+from tabletop_envs.play.reader import make_reader
 
 if TYPE_CHECKING:
     import typer
 
-    from tabletop_envs.session import Session
+    from tabletop_envs.play.session import Session
 
 DEFAULT_OPPONENT = "mcts:400"
 # How long a search may take for an action in the browser, where somebody waits for it.
@@ -56,7 +56,7 @@ def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
 def _new_session(
     game: str, options: list[str], seat: int, opponents: list[str], seed: int | None
 ) -> "Session":
-    from tabletop_envs.session import Session
+    from tabletop_envs.play.session import Session
 
     (described,) = find_games([game])
     parsed = game_options(described, options)
@@ -65,7 +65,7 @@ def _new_session(
 
 
 def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> "Session":
-    from tabletop_envs.session import Session, load
+    from tabletop_envs.play.session import Session, load
 
     try:
         record = load(path)
@@ -161,9 +161,9 @@ def add_to(app: "typer.Typer") -> None:
 
         Ctrl-C and the end of the input save the game and end.
         """
-        from tabletop_envs.cli.compiling import Compiling
-        from tabletop_envs.cli.terminal import End, Terminal
-        from tabletop_envs.cli.web import play_web
+        from tabletop_envs.cli.web_command import play_web
+        from tabletop_envs.play.background import Compiling
+        from tabletop_envs.play.terminal import End, Terminal
 
         only_web = {"--port": port is not None, "--no-open": no_open}
         only_web["--think-seconds"] = think_seconds is not None

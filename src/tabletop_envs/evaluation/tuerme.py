@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.agents.heuristics import register_heuristic
-from tabletop_envs.agents.heuristics.standings import write_values
+from tabletop_envs.evaluation import register_heuristic
+from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import ONE, ZERO, inlined, popcount
 from tabletop_envs.kernels.tuerme import KERNEL, SYMBOLS, occupied_squares
 from tabletop_envs.kernels.tuerme_board import CITIES, CITY, COLUMNS, LOTS, ROWS, STREETS, lines
@@ -94,7 +94,7 @@ def promise(state: Any, player: int, half: int, vacant: int, stacks: Any) -> flo
 
 
 def values_of(state: Any, values: Any) -> None:
-    """See `heuristics.evaluate`."""
+    """See `evaluation.evaluate`."""
     taken_upper, taken_lower = occupied_squares(state, 0), occupied_squares(state, 1)
     vacant_upper, vacant_lower = LOTS & ~taken_upper, LOTS & ~taken_lower
     alive_upper = alive_lower = near_upper = near_lower = ZERO

@@ -21,14 +21,14 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
-from tabletop_envs.envs.states import require_states
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
+from tabletop_envs.states import require_states
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
-    from tabletop_envs.envs.game import Game, State
+    from tabletop_envs.game import Game, State
 
 __all__ = [
     "evaluate",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import typer
     from rich.table import Table
 
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.game import Game
 
 
 def options_table(game: "Game") -> "Table":

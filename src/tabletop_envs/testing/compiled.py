@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import int64, njit, typeof, uint64
 
 from tabletop_envs import kernels
-from tabletop_envs.envs.game import State
+from tabletop_envs.game import State
 from tabletop_envs.kernels import Kernel
 from tabletop_envs.testing.contract import ContractError, Played
 

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import checks, foreign, locks, records, registry
+from tabletop_envs import checks, foreign, locks, registry
 from tabletop_envs.agents import GameAgent, fingerprint, make_agent
+from tabletop_envs.arena import records
+from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.game import find_game
-from tabletop_envs.records import GameRecord
+from tabletop_envs.game import find_game
 
 __all__ = ["HUMAN", "Session", "load", "save"]
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from tabletop_envs import checks
 from tabletop_envs.extras import require
+from tabletop_envs.play.web.page import RefusedError, StaleError, WebGame
 from tabletop_envs.render.svg.themes import THEMES
-from tabletop_envs.web.game import RefusedError, StaleError, WebGame
 
 require("starlette", "web")
 require("uvicorn", "web")
@@ -36,7 +36,7 @@ from starlette.responses import FileResponse, JSONResponse, Response  # noqa: E4
 from starlette.routing import Mount, Route  # noqa: E402
 from starlette.staticfiles import StaticFiles  # noqa: E402
 
-from tabletop_envs.web.connections import FewMessages, Server, limits  # noqa: E402
+from tabletop_envs.play.web.connections import FewMessages, Server, limits  # noqa: E402
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 ADDRESS = "127.0.0.1"
 MAX_BODY = 2**16
 STATIC = Path(__file__).with_name("static")
-PAGE_STYLE = Path(__file__).parent.parent / "render" / "page.css"
+PAGE_STYLE = Path(__file__).parents[2] / "render" / "page.css"
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'",
@@ -338,7 +338,7 @@ def make_server(
     ready: Callable[[str], object],
     ended: Callable[[], object],
 ) -> uvicorn.Server:
-    """The server of a game on a socket, with a token of its own; `serve` in `tabletop_envs.web` says what is called when."""
+    """The server of a game on a socket, with a token of its own; `serve` in `tabletop_envs.play.web` says what is called when."""
     token, port = secrets.token_urlsafe(16), listener.getsockname()[1]
     address = f"http://{ADDRESS}:{port}/{token}/"
     app = make_app(game, port=port, token=token, ready=lambda: ready(address), ended=ended)
@@ -358,7 +358,7 @@ def make_server(
 def run(
     game: WebGame, *, port: int, ready: Callable[[str], object], ended: Callable[[], object]
 ) -> None:
-    """Serve a game until a signal ends it (`tabletop_envs.web.serve`)."""
+    """Serve a game until a signal ends it (`tabletop_envs.play.web.serve`)."""
     require("svg", "render")
     for name in ("asyncio", "uvicorn.error"):
         logging.getLogger(name).addFilter(FewMessages())

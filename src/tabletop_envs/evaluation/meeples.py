@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.agents.heuristics import register_heuristic
-from tabletop_envs.agents.heuristics.standings import write_values
+from tabletop_envs.evaluation import register_heuristic
+from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import inlined
 from tabletop_envs.kernels.meeples import KERNEL
 from tabletop_envs.kernels.meeples_state import (
@@ -64,7 +64,7 @@ def is_settled(state: Any) -> bool:
 
 
 def values_of(state: Any, values: Any) -> None:
-    """See `heuristics.evaluate`."""
+    """See `evaluation.evaluate`."""
     players = state.num_players
     taken = all_meeples(state)
     valued = valued_fields(state)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs import records
-from tabletop_envs.agents.ratings import Outcome
+from tabletop_envs.arena import records
+from tabletop_envs.arena.ratings import Outcome
+from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.checks import require_int
-from tabletop_envs.records import GameRecord
 
 if TYPE_CHECKING:
-    from tabletop_envs.agents.arena import Plan
+    from tabletop_envs.arena.tournaments import Plan
 
 
 def seed_of(path: str | os.PathLike[str]) -> int | None:

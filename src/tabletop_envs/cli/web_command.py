@@ -1,6 +1,6 @@
 """`tabletop-envs play --web`: a game on a page of this machine, until Ctrl-C.
 
-A thin layer over `tabletop_envs.web`.
+A thin layer over `tabletop_envs.play.web`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tabletop_envs.cli.compiling import Compiling
     from tabletop_envs.envs.aec import TabletopEnv
-    from tabletop_envs.session import Session
+    from tabletop_envs.play.background import Compiling
+    from tabletop_envs.play.session import Session
 
 
 def play_web(
@@ -44,10 +44,11 @@ def play_web(
     import numpy as np
     import typer
 
-    from tabletop_envs.cli.common import fault_text, wrong
-    from tabletop_envs.web import WebGame, serve
-    from tabletop_envs.web.launch import private_page
-    from tabletop_envs.web.opponents import choose
+    from tabletop_envs.cli.common import wrong
+    from tabletop_envs.foreign import fault_text
+    from tabletop_envs.play.web import WebGame, serve
+    from tabletop_envs.play.web.launch import private_page
+    from tabletop_envs.play.web.pacing import choose
 
     game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
 

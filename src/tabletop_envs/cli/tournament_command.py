@@ -1,6 +1,6 @@
 """`tabletop-envs tournament`: agents against each other, with a cross table and ratings.
 
-A thin layer over `tabletop_envs.agents.arena`, which does all but the drawing.
+A thin layer over `tabletop_envs.arena.tournaments`, which does all but the drawing.
 """
 
 # No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
@@ -16,7 +16,6 @@ from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
     Live,
-    fault_text,
     find_agent,
     find_games,
     game_options,
@@ -29,13 +28,14 @@ from tabletop_envs.cli.common import (
     value_text,
     wrong,
 )
+from tabletop_envs.foreign import fault_text
 
 if TYPE_CHECKING:
     import typer
     from rich.table import Table as RichTable
 
-    from tabletop_envs.agents.arena import Progress
-    from tabletop_envs.agents.ratings import Count, Table
+    from tabletop_envs.arena.ratings import Count, Table
+    from tabletop_envs.arena.tournaments import Progress
 
 # Up to so many agents fit side by side into 80 columns; more are shown as a list of pairs.
 MAX_COLUMNS = 4
@@ -278,7 +278,7 @@ def add_to(app: "typer.Typer") -> None:
         interrupted = False
         try:
             with CtrlC() as ctrl_c, LiveScore(described.name) as live:
-                from tabletop_envs.agents.arena import Tournament
+                from tabletop_envs.arena.tournaments import Tournament
 
                 played = Tournament(
                     described.name, agents, games, seed, options, output, workers=workers

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.envs.game import Game, State, rewards_of_scores
+from tabletop_envs.game import Game, State, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, rng
+from tabletop_envs.testing.compiled import Rules
 from tabletop_envs.testing.contract import Played
-from tabletop_envs.testing.rules import Rules
 
 LANES = 3
 MIN_STEPS, MAX_STEPS = 20, 2000

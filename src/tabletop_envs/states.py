@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.envs.game import Game
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import BY_LIMIT, RUNNING
 
 __all__ = ["require_states"]

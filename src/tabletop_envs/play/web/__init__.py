@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tabletop_envs.web.game import WebGame
+from tabletop_envs.play.web.page import WebGame
 
 __all__ = ["WebGame", "serve"]
 
@@ -34,6 +34,6 @@ def serve(
         ImportError: Without the extra `web` or `render`.
         OSError: If the port cannot be had.
     """
-    from tabletop_envs.web.server import run
+    from tabletop_envs.play.web.server import run
 
     run(game, port=port, ready=ready, ended=ended)

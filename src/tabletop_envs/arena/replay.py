@@ -1,7 +1,7 @@
 """The replay page: recorded games as one HTML file that needs no network.
 
 from tabletop_envs import checks, records
-from tabletop_envs.render import replay
+from tabletop_envs.arena import replay
 
 html = replay.page(records.read_records("games.jsonl"))
 
@@ -21,11 +21,12 @@ from string import Template
 from typing import Any
 
 import tabletop_envs
-from tabletop_envs import checks, records
-from tabletop_envs.envs.game import Snapshot
-from tabletop_envs.records import GameRecord
+from tabletop_envs import checks
+from tabletop_envs.arena import records
+from tabletop_envs.arena.compact import Store, deltas, split
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.game import Snapshot
 from tabletop_envs.render import svg
-from tabletop_envs.render.compact import Store, deltas, split
 from tabletop_envs.render.svg.players import player_colours, player_name
 
 __all__ = ["page"]
@@ -57,7 +58,10 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
     if not entries:
         raise ValueError("there are no games to replay")
     document = {**film.to_json(), "games": entries}
-    style, script = _file("page.css") + _file("replay.css"), _file("replay.js")
+    style, script = (
+        _file("page.css", "tabletop_envs.render") + _file("replay.css"),
+        _file("replay.js"),
+    )
     return Template(_file("replay.html")).substitute(
         theme=theme,
         version=tabletop_envs.__version__,
@@ -77,8 +81,8 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
     )
 
 
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, package: str = __package__) -> str:
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -17,11 +17,11 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from tabletop_envs.agents.agent import Agent, GameAgent
-from tabletop_envs.agents.match import play_matches
-from tabletop_envs.records import GameRecord
+from tabletop_envs.arena.match import play_matches
+from tabletop_envs.arena.records import GameRecord
 
 if TYPE_CHECKING:
-    from tabletop_envs.agents.arena import Plan
+    from tabletop_envs.arena.tournaments import Plan
 
 # A process gets as many games at a time as keep it busy for about so many seconds.
 CHUNK_SECONDS = 1.0

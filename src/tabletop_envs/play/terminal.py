@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from tabletop_envs.agents import GameAgent, make_agent
-from tabletop_envs.cli.common import fault_text, nearest
-from tabletop_envs.cli.compiling import Compiling
-from tabletop_envs.cli.reader import Reader
+from tabletop_envs.checks import nearest
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
+from tabletop_envs.foreign import fault_text
+from tabletop_envs.play.background import Compiling
+from tabletop_envs.play.reader import Reader
+from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
 
 HINT_AGENT = "mcts:1000"
 # Up to so many moves are listed at every turn.

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from tabletop_envs import checks, registry
 from tabletop_envs.agents.agent import Agent, GameAgent
-from tabletop_envs.envs.game import Game, rewards_of_scores
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.game import Game, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
-from tabletop_envs.records import GameRecord
 
 MAX_LANES = 256
 # How many games are played at once follows the time that a round of actions takes: quick agents play hundreds of games in

@@ -25,8 +25,8 @@ from itertools import combinations
 from statistics import NormalDist, fmean
 from typing import Any
 
+from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.extras import require
-from tabletop_envs.records import GameRecord
 
 __all__ = ["Count", "Outcome", "Pair", "Seat", "Standing", "Table", "make_table", "rate", "wilson"]
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks
-from tabletop_envs.agents import heuristics
+from tabletop_envs import checks, evaluation
 from tabletop_envs.search.nodes import PUCT, SETTINGS, UCB
 
 if TYPE_CHECKING:
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.game import Game
 
 PRIORS = ("heuristic", "none")
 MAX_PLAYOUT = 2**30
@@ -73,10 +72,10 @@ WITHOUT_HEURISTIC = SearchRules("none", 1.4, 1.0, MAX_PLAYOUT)
 
 def default_rules(game: Game) -> SearchRules:
     """The rules of a game's searches unless others are asked for."""
-    heuristics.load(game)
+    evaluation.load(game)
     if game.name in DEFAULTS:
         return DEFAULTS[game.name]
-    return WITH_HEURISTIC if heuristics.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
+    return WITH_HEURISTIC if evaluation.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
 
 
 def check_rules(given: Mapping[str, Any]) -> dict[str, Any]:

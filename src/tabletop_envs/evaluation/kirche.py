@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.agents.heuristics import register_heuristic
+from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.kernels.bits import ZERO, helper, inlined, popcount
 from tabletop_envs.kernels.kirche import ALL, COLUMNS_BEFORE, COLUMNS_FROM, EDGE, KERNEL, neighbours
 
@@ -124,7 +124,7 @@ def turns_left(state: Any, player: int, empty: int) -> float:
 
 
 def values_of(state: Any, values: Any) -> None:
-    """See `heuristics.evaluate`."""
+    """See `evaluation.evaluate`."""
     empty = ALL & ~(state.pieces[0] | state.pieces[1] | state.pastor)
     for player in range(2):
         values[player] = turns_left(state, player, empty)

@@ -1,6 +1,6 @@
 """`tabletop-envs selfplay`: random self-play with its speed and results.
 
-Measuring (`tabletop_envs.selfplay`) knows nothing of drawing (`results_table`, `LiveDisplay`).
+Measuring (`tabletop_envs.arena.selfplay`) knows nothing of drawing (`results_table`, `LiveDisplay`).
 """
 
 # No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tabletop_envs
 from tabletop_envs import registry
+from tabletop_envs.arena.selfplay import Length, Plan, Result, play_all
+from tabletop_envs.checks import nearest
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
     Live,
     find_games,
-    nearest,
     number_text,
     print_tables,
     read_options,
@@ -26,13 +27,12 @@ from tabletop_envs.cli.common import (
     value_text,
     wrong,
 )
-from tabletop_envs.selfplay import Length, Plan, Result, play_all
 
 if TYPE_CHECKING:
     import typer
     from rich.table import Table
 
-    from tabletop_envs.envs.game import Game
+    from tabletop_envs.game import Game
 
 DEFAULT_SECONDS = 5.0
 DEFAULT_NUM_ENVS = 1024

@@ -1,8 +1,8 @@
 """Tournaments: every agent against every other, from all seats, on the same deals, in a file from which an interrupted one is resumed.
 
-from tabletop_envs.agents import arena
+from tabletop_envs.arena import tournaments
 
-table = arena.tournament("kirche", ["random", "greedy", ("mine", policy)], games=200, seed=1, path="kirche.jsonl")
+table = tournaments.tournament("kirche", ["random", "greedy", ("mine", policy)], games=200, seed=1, path="kirche.jsonl")
 print(table)  # table.standings, table.pairs, table.seats
 
 Groups
@@ -27,16 +27,17 @@ from dataclasses import dataclass, field
 from itertools import combinations, combinations_with_replacement, permutations
 from typing import Any
 
-from tabletop_envs import checks, records, registry
+from tabletop_envs import checks, registry
 from tabletop_envs.agents import fingerprint, make_agent
 from tabletop_envs.agents.agent import Agent, GameAgent
-from tabletop_envs.agents.arena_file import read_finished, seed_of
-from tabletop_envs.agents.match import Match, play_matches
-from tabletop_envs.agents.ratings import Outcome, Table, make_table
-from tabletop_envs.envs.game import UINT64_MAX, Game, find_game
+from tabletop_envs.arena import records
+from tabletop_envs.arena.match import Match, play_matches
+from tabletop_envs.arena.ratings import Outcome, Table, make_table
+from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.arena.tournament_file import read_finished, seed_of
 from tabletop_envs.extras import require
+from tabletop_envs.game import UINT64_MAX, Game, find_game
 from tabletop_envs.locks import FileLock
-from tabletop_envs.records import GameRecord
 
 __all__ = [
     "AgentSpec",
@@ -190,7 +191,7 @@ class Tournament:
         self._agents = named_agents(agents)
         self._workers = checks.integer("workers", workers, 1, 1024)
         if self._workers > 1:
-            from tabletop_envs.agents.workers import check_agents
+            from tabletop_envs.arena.workers import check_agents
 
             check_agents(self._agents)
         self._ratings = checks.boolean("ratings", ratings)
@@ -261,7 +262,7 @@ class Tournament:
         if self._workers == 1:
             matches = map(plan.match, numbers)
             return play_matches(plan.game, plan.options, self._agents, matches)
-        from tabletop_envs.agents.workers import play_in_processes
+        from tabletop_envs.arena.workers import play_in_processes
 
         return play_in_processes(plan, self._agents, numbers, self._workers)
 
@@ -310,7 +311,7 @@ def tournament(
         seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
         options: The game's options.
         path: A file to which every finished game is written at once as a record
-            (`tabletop_envs.records`). If it is there already, it must be of the same tournament:
+            (`tabletop_envs.arena.records`). If it is there already, it must be of the same tournament:
             its games are checked against the rules and not played again. It may be of fewer games
             than are wanted now. Each agent must be the one that began it: records keep fingerprints
             (`agents.fingerprint`). No other tournament can write to it meanwhile.

@@ -1,0 +1,1 @@
+"""Games between agents and what came of them: records, matches, tournaments, ratings."""

@@ -1,0 +1,1 @@
+"""A person at the board: the session, in a terminal or on a page."""
