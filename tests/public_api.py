@@ -50,7 +50,7 @@ MODULES = (
     "kernels.rng",
     "kernels.vectors",
     "render.pixels",
-    "render.replay",
+    "arena.replay",
     "render.svg",
     "testing",
     "play.web",

@@ -47,8 +47,8 @@ def layers() -> set[str]:
     return {name.strip(" ()") for layer in contract["layers"] for name in re.split(r"[|:]", layer)}
 
 
-# What the layers do not name: packages that are spread over several.
-SPREAD = {f"tabletop_envs{name}" for name in ("", ".agents", ".envs", ".render")}
+# The layers do not name the top, which stands on all of them.
+SPREAD = {"tabletop_envs"}
 
 
 def places(module: str) -> set[str]:
