@@ -467,7 +467,7 @@ class Training:
         running, command = np.arange(games), engine.START
         while running.size:
             engine.advance_some(states, legal, running, command, actions, rewards)
-            running, command = np.flatnonzero(states["status"] == RUNNING), engine.PLAY
+            running, command = np.flatnonzero(states["status"] == RUNNING), engine.STEP
             own = (states["to_move"] == seats)[running]
             for agent, lanes in zip(agents, (running[own], running[~own]), strict=True):
                 if lanes.size:

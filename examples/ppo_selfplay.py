@@ -59,7 +59,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "meeples": {"local": 128, "reach": 3},
 }
 # From one decision of a player to that player's next (gamma and lambda).
-DISCOUNT, TRACE = 0.99, 0.75
+DISCOUNT, GAE_LAMBDA = 0.99, 0.75
 CLIP, VALUE, MAX_NORM = 0.2, 0.5, 0.5
 LEAGUE = 10  # past selves that are kept
 IMITATED = 0.4  # in this share of the run the weight of imitation falls to 0
@@ -255,7 +255,7 @@ class PolicyAgent(GameAgent):
         observation = np.zeros((len(states), game.kernel.observation_size), np.int8)
         mask = np.zeros((len(states), game.kernel.num_actions), np.bool_)
         players = states["to_move"].astype(np.int64)
-        engine.look_some(states, legal, lanes, players, observation, mask)
+        engine.observe_some(states, legal, lanes, players, observation, mask)
         choices = legal_actions(torch.from_numpy(mask[lanes]))
         log_probs, _ = self.network(torch.from_numpy(observation[lanes]), choices)
         weights = (log_probs.double() / self.temperature).softmax(-1).numpy()
@@ -358,7 +358,9 @@ class Rollout:
             reward[done] = self.reward[ply, done]
             at = (lanes, self.player[ply])
             error = reward[at] + DISCOUNT * next_value[at] - value[ply]
-            advantages[ply] = np.where(known[at], error + DISCOUNT * TRACE * next_advantage[at], 0)
+            advantages[ply] = np.where(
+                known[at], error + DISCOUNT * GAE_LAMBDA * next_advantage[at], 0
+            )
             learned[ply] = known[at] & self.own[ply] & choice[ply]
             next_value[at], next_advantage[at] = value[ply], advantages[ply]
             known[at], reward[at] = True, 0
@@ -413,7 +415,7 @@ def improve(
                     "value_loss": value_loss,
                     "entropy": entropy,
                     "likeness": likeness,
-                    "divergence": (ratio - 1 - change).mean(),
+                    "approx_kl": (ratio - 1 - change).mean(),
                     "clipped": ((ratio - 1).abs() > CLIP).float().mean(),
                 }
             for name, number in seen.items():

@@ -212,7 +212,7 @@ class Player:
         if self.agent is not None:
             samplers = rng.integers(2**64, size=batch.num_envs, dtype=np.uint64)
             actions, rewards = np.zeros(batch.num_envs, np.int64), np.zeros(batch.rewards.shape)
-            engine.advance_some(batch.states, self.legal, lanes, engine.SHOW, actions, rewards)
+            engine.advance_some(batch.states, self.legal, lanes, engine.REFRESH, actions, rewards)
             self.agent.choose_lanes(batch.game, batch.states, self.legal, samplers, lanes, actions)
             moves = actions[lanes, None].astype(np.int16)
             return actions[lanes], moves, np.ones_like(moves)

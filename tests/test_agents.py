@@ -305,7 +305,7 @@ def test_greedy_beats_random(name: str, options: dict[str, Any]) -> None:
         greedy = states["to_move"][lanes] == seats[lanes]
         for agent, own in (("greedy", lanes[greedy]), ("random", lanes[~greedy])):
             make_agent(agent).choose_lanes(game, states, legal, samplers, own, actions)
-        engine.advance_some(states, legal, lanes, engine.PLAY, actions, rewards)
+        engine.advance_some(states, legal, lanes, engine.STEP, actions, rewards)
         lanes = lanes[states["status"][lanes] == RUNNING]
     # By chance alone the mean of the rewards is 0, and above 0.6 in less than one case in a hundred.
     assert rewards[np.arange(games), seats].mean() > 0.6

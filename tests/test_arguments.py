@@ -26,7 +26,7 @@ from tabletop_envs.kirche_v0 import GAME
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 from tabletop_envs.render import replay, svg
-from tabletop_envs.search import PUCT, Search, SearchRules
+from tabletop_envs.search import PUCT, Search, SearchConfig
 from tabletop_envs.testing import check_env, check_kernel
 
 HUGE = 10**5000  # Python refuses to write out an integer of so many digits
@@ -277,7 +277,7 @@ CASES = [
         _of(_vector, "step"),
         "action",
     ),
-    *_named("search.SearchRules", lambda **g: SearchRules(**{**RULES_GIVEN, **g}), **RULES),
+    *_named("search.SearchConfig", lambda **g: SearchConfig(**{**RULES_GIVEN, **g}), **RULES),
     *_named(
         "search.Search",
         _search,
@@ -494,7 +494,7 @@ def test_numpy_bools_are_bools(yes: Any) -> None:
 
 @pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.array(0.5)])
 def test_numpy_floats_are_numbers(value: Any) -> None:
-    assert SearchRules("none", value, 1, 0).exploration == 0.5
+    assert SearchConfig("none", value, 1, 0).exploration == 0.5
 
 
 # All signatures
@@ -518,7 +518,7 @@ LEFT_OUT = {
     "envs.opponents.Opponents": "made by environments that have checked",
     "envs.batch.RolloutCounts": "a result",
     "search.SearchResult": "a result",
-    "search.SearchRules.settings": "for the compiled loops",
+    "search.SearchConfig.settings": "for the compiled loops",
     "render.svg.draw_symbols": "takes what `draw` takes",
     "agents.GameAgent.played": "does nothing",
     "agents.RandomAgent.played": "does nothing",

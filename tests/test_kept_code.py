@@ -18,13 +18,13 @@ from numba.core import caching
 from tabletop_envs.kernels import compiling
 
 LOOPS = """
-from tabletop_envs.kernels.engine import entry
+from tabletop_envs.kernels.engine import compiled_loop
 
-@entry
+@compiled_loop
 def double(number):
     return 2 * number
 
-@entry
+@compiled_loop
 def triple(number):
     return 3 * number
 """
@@ -208,7 +208,7 @@ def test_another_machine_s_code_is_left_alone(folder):
 SLOW = """
 import time
 from numba.extending import overload
-from tabletop_envs.kernels.engine import entry
+from tabletop_envs.kernels.engine import compiled_loop
 
 def nothing():
     pass
@@ -218,11 +218,11 @@ def _nothing():
     time.sleep(0.5)
     return lambda: None
 
-@entry
+@compiled_loop
 def wait():
     nothing()
 
-@entry
+@compiled_loop
 def wait_again():
     nothing()
 """

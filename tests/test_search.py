@@ -17,7 +17,7 @@ from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.kernels import engine
-from tabletop_envs.search import Search, SearchRules
+from tabletop_envs.search import Search, SearchConfig
 from tabletop_envs.search.nodes import NODE
 from tests import games
 from tests.games import each_case, each_game
@@ -152,8 +152,8 @@ def test_whoever_acts_chooses_for_himself(name: str, options: dict[str, Any]) ->
     child = max(search._children(nodes[0]).values(), key=lambda index: nodes[index]["visits"])
     states = batch.states.copy()
     legal, result = engine.new_legal(batch.game.kernel), np.zeros(7, np.int64)
-    engine.advance_one(states, legal, engine.SHOW, 0, result)
-    engine.advance_one(states, legal, engine.PLAY, int(nodes[child]["action"]), result)
+    engine.advance_one(states, legal, engine.REFRESH, 0, result)
+    engine.advance_one(states, legal, engine.STEP, int(nodes[child]["action"]), result)
     if states["status"][0] != 0:
         pytest.skip("the best action ends the game")
     mover = int(states["to_move"][0])
@@ -411,4 +411,4 @@ def test_impossible_positions_are_named() -> None:
             registry.get_game("kirche"), state, np.zeros((1, 28)), None, np.zeros(1), None
         )
     with pytest.raises(ValueError, match="playout"):
-        SearchRules("none", 1.0, 1.0, -3)
+        SearchConfig("none", 1.0, 1.0, -3)

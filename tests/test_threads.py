@@ -197,7 +197,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 shown = batch.observation.tobytes(), batch.action_mask.tobytes()
-batch._advance(engine.SHOW, batch._actions)
+batch._advance(engine.REFRESH, batch._actions)
 print(shown == (batch.observation.tobytes(), batch.action_mask.tobytes()))
 for _ in range(100):
     batch.step(batch.sample_actions())

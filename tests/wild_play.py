@@ -20,7 +20,7 @@ from tests.games import GAMES, OPTIONS
 LANES = 4
 
 
-@engine.entry
+@engine.compiled_loop
 def play_wildly(states, legal, sampler, steps, observation):
     """Half of the actions are legal, if there is a legal one, the others of the space, some any number at all.
 

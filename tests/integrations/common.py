@@ -61,7 +61,7 @@ def guarded() -> Iterator[Guard]:
         def guarded_loop(
             states: Any, legal: Any, lanes: Any, command: int, actions: Any, *others: Any
         ) -> Any:
-            if command == engine.PLAY:
+            if command == engine.STEP:
                 guard.look(states, legal, lanes, actions)
             return loop(states, legal, lanes, command, actions, *others)
 
@@ -69,7 +69,7 @@ def guarded() -> Iterator[Guard]:
 
     def one(loop: Callable[..., Any]) -> Callable[..., Any]:
         def guarded_loop(states: Any, words: Any, command: int, action: int, result: Any) -> Any:
-            if command == engine.PLAY:
+            if command == engine.STEP:
                 guard.look(states, words[np.newaxis], np.zeros(1, np.int64), np.array([action]))
             return loop(states, words, command, action, result)
 
@@ -78,7 +78,7 @@ def guarded() -> Iterator[Guard]:
     def lanes(loop: Callable[..., Any]) -> Callable[..., Any]:
         def guarded_loop(states: Any, legal: Any, command: int, actions: Any, *others: Any) -> Any:
             first, last = others[-2:]
-            if command == engine.PLAY:
+            if command == engine.STEP:
                 guard.look(states, legal, np.arange(first, last), actions)
             return loop(states, legal, command, actions, *others)
 

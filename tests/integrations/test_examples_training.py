@@ -173,7 +173,7 @@ def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) ->
     rollout.mask[..., 1] = torch.from_numpy(rng.random((plies, games)) < 0.8)
     choice = rollout.mask[..., 1].numpy()
     advantages, learned = rollout.advantages()
-    expected = slow_advantages(rollout, example.DISCOUNT, example.TRACE)
+    expected = slow_advantages(rollout, example.DISCOUNT, example.GAE_LAMBDA)
     assert 0 < len(expected) < plies * games
     for ply in range(plies):
         for game in range(games):

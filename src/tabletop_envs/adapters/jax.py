@@ -260,12 +260,12 @@ class _Host:
         """One action in each game."""
         actions = np.asarray(actions)
         states, chosen = self._records(state), _flat(actions, np.int64)
-        legal, rewards = self._advance(states, engine.SHOW)
+        legal, rewards = self._advance(states, engine.REFRESH)
         running = states["status"] == RUNNING
         rewards[~running] = 0.0
         played = running & self._are_legal(legal, chosen)
         lanes = np.flatnonzero(played)
-        engine.advance_some(states, legal, lanes, engine.PLAY, chosen, rewards)
+        engine.advance_some(states, legal, lanes, engine.STEP, chosen, rewards)
         offended = np.flatnonzero(running & ~played)
         if offended.size:
             losses = np.array([rewards_of_illegal(p, self.players) for p in range(self.players)])
@@ -291,7 +291,7 @@ class _Host:
     def _advance(
         self, states: State, command: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-        """START or SHOW all games: their legal actions and rewards."""
+        """START or REFRESH all games: their legal actions and rewards."""
         legal = engine.new_legal(self.game.kernel, states.size)
         rewards = np.zeros((states.size, self.players), np.float64)
         lanes = np.arange(states.size)
@@ -314,7 +314,7 @@ class _Host:
         observation = np.empty((count, kernel.observation_size), np.int8)
         mask = np.empty((count, kernel.num_actions), np.int8)
         players = states["to_move"].astype(np.int64)
-        engine.look_some(states, legal, np.arange(count), players, observation, mask)
+        engine.observe_some(states, legal, np.arange(count), players, observation, mask)
         return Position(
             states.view(np.uint8).reshape(*shape, self.size),
             observation.reshape(*shape, -1),

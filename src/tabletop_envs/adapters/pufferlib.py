@@ -35,7 +35,7 @@ from gymnasium import spaces
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
-from tabletop_envs.envs.learner import LearnerLanes
+from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
 from tabletop_envs.game import UINT64_MAX, Game, find_game, lane_seeds
@@ -97,7 +97,7 @@ class TabletopEnv(pufferlib.PufferEnv):
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.game = find_game(game)
-        self._lanes = LearnerLanes(self.game, count, opponents, seat, on_illegal, None, options)
+        self._lanes = OpponentLanes(self.game, count, opponents, seat, on_illegal, None, options)
         self._seed(secrets.randbits(64) if seed is None else seed)
         low, high = self.game.bounds()
         ones = np.ones(self._lanes.num_actions, np.int8)
@@ -160,7 +160,7 @@ class TabletopEnv(pufferlib.PufferEnv):
             ValueError: For a wrong shape, and for an illegal action with `on_illegal="raise"`; no game has changed then.
         """
         lanes, chosen = self._lanes, checks.integers("actions", actions, (self.num_agents,))
-        with lanes.undone_on_error():
+        with lanes.rollback_on_error():
             lanes.play(lanes.all_lanes, chosen)
         over = lanes.over()
         self.rewards[:] = lanes.learner_rewards()
@@ -186,7 +186,7 @@ class TabletopEnv(pufferlib.PufferEnv):
 
     def _look(self) -> None:
         lanes = self._lanes
-        engine.look_some(
+        engine.observe_some(
             lanes.states, lanes.legal, lanes.all_lanes, lanes.seats, self._seen, self._mask
         )
         self.observations[:, : self.observation_size] = self._seen

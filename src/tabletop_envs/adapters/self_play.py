@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.envs.learner import Lanes, OpponentLanes
 from tabletop_envs.game import Game
 
 
-class SelfPlayLanes(LearnerLanes):
+class SelfPlayLanes(OpponentLanes):
     """Games in lanes in which nobody replies: the learner is whoever is to move."""
 
     def __init__(

@@ -69,7 +69,7 @@ import numpy.typing as npt
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.envs.learner import Lanes, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
 from tabletop_envs.game import Game, find_game, lane_seeds
@@ -179,13 +179,13 @@ class TabletopEnv(EnvBase):
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         described = find_game(game)
-        lanes: LearnerLanes
+        lanes: OpponentLanes
         if isinstance(opponents, str) and opponents == SELF:
             if seat is not None:
                 raise ValueError(f"seat={checks.shown(seat)} must be None with opponents='self'")
             lanes = SelfPlayLanes(described, count, on_illegal, None, options)
         else:
-            lanes = LearnerLanes(described, count, opponents, seat, on_illegal, None, options)
+            lanes = OpponentLanes(described, count, opponents, seat, on_illegal, None, options)
         seeds = lane_seeds(seed, count)
         super().__init__(device=device, batch_size=torch.Size([count]))
         self.game = described
@@ -238,7 +238,7 @@ class TabletopEnv(EnvBase):
         # All lanes are shown, so all must have a game.
         lanes = np.union1d(lanes, np.flatnonzero(~self._started))
         if lanes.size:
-            with self._lanes.undone_on_error():
+            with self._lanes.rollback_on_error():
                 self._lanes.start(lanes)
             self._started[lanes] = True
         return self._show(lanes)
@@ -253,7 +253,7 @@ class TabletopEnv(EnvBase):
             action = action.long().argmax(-1)
         numbers = action.cpu().numpy().reshape(self.batch_size[0])
         actions = checks.integers("action", numbers, numbers.shape)
-        with self._lanes.undone_on_error():
+        with self._lanes.rollback_on_error():
             self._lanes.play(lanes, actions)
         self._warn(self._lanes.offended[lanes])
         result = self._show(lanes)
@@ -279,7 +279,7 @@ class TabletopEnv(EnvBase):
         # Tensors handed out share their memory with these arrays, so each call needs its own.
         fresh = np.empty_like if everybody else np.copy
         self._observation, self._mask = fresh(self._observation), fresh(self._mask)
-        engine.look_some(of.states, of.legal, lanes, seats, self._observation, self._mask)
+        engine.observe_some(of.states, of.legal, lanes, seats, self._observation, self._mask)
         over = of.over()[:, np.newaxis]
         mask = self._tensor(self._mask.view(np.bool_))
         self.action_spec.update_mask(mask)

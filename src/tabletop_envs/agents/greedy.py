@@ -23,7 +23,7 @@ from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.evaluation import evaluate, is_settled
 from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
-from tabletop_envs.kernels.engine import entry, legal_words, num_words
+from tabletop_envs.kernels.engine import compiled_loop, legal_words, num_words
 from tabletop_envs.slices import next_size
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class GreedyAgent(GameAgent):
             self._slice = next_size(self._slice, len(part), time.thread_time() - begin)
 
 
-@entry
+@compiled_loop
 def choose_greedily(
     states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any, copies: Any, work: Any
 ) -> None:

@@ -14,7 +14,7 @@ from tabletop_envs import checks, evaluation, search
 from tabletop_envs.agents import fingerprints
 from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.config import check_rules, choose_rules, read_rules
+from tabletop_envs.search.config import check_config, choose_config, read_config
 from tabletop_envs.search.nodes import FIRST_SLICE, edges_for, new_tree
 from tabletop_envs.slices import next_size
 from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut
@@ -33,7 +33,7 @@ class MCTSAgent(GameAgent):
     Args:
         simulations: How many for each choice.
         num_threads: How many threads share the lanes of a call; choices do not depend on it.
-        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchRules`) in place
+        **rules: `priors`, `exploration`, `temperature`, `playout` (`search.SearchConfig`) in place
             of the game's defaults; they become a part of the agent's name.
 
     Raises:
@@ -43,7 +43,7 @@ class MCTSAgent(GameAgent):
     def __init__(self, simulations: int, *, num_threads: int = 1, **rules: Any) -> None:
         self.simulations = checks.integer("simulations", simulations, 1, MAX_SIMULATIONS)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
-        self.rules = check_rules(rules)
+        self.rules = check_config(rules)
         words = [f"{name}={value}" for name, value in self.rules.items()]
         self.name = ",".join([f"mcts:{self.simulations}", *words])
         self._game: Game | None = None
@@ -62,7 +62,7 @@ class MCTSAgent(GameAgent):
         simulations, *words = argument.split(",")
         if not (simulations.isascii() and simulations.isdigit() and int(simulations) > 0):
             raise ValueError(f"N must be an integer from 1 to {MAX_SIMULATIONS}")
-        return cls(int(simulations), **read_rules(words))
+        return cls(int(simulations), **read_config(words))
 
     def fingerprint(self) -> str:
         """See `agents.fingerprint`."""
@@ -79,7 +79,7 @@ class MCTSAgent(GameAgent):
 
     def _search(self, game: Game, states: State, samplers: Any, lanes: Any, actions: Any) -> None:
         if self._game is not game:
-            self._settings = choose_rules(game, **self.rules).settings(game.has_chance)
+            self._settings = choose_config(game, **self.rules).settings(game.has_chance)
             self._game, self._memory = game, []
         parts = cut(len(lanes), min(self.num_threads, len(lanes)))
         while len(self._memory) < len(parts):

@@ -143,7 +143,7 @@ class _Lanes:
                 self._ask(agent, own, to_move)
         self.samplers[rows, to_move] = samplers
         self._check(lanes)
-        self._advance(engine.PLAY, lanes)
+        self._advance(engine.STEP, lanes)
         for lane, action in zip(lanes.tolist(), self.actions[lanes].tolist(), strict=True):
             self.played[lane].append(action)
         ended = lanes[self.states["status"][lanes] != RUNNING].tolist()
@@ -162,7 +162,7 @@ class _Lanes:
                 np.zeros((MAX_LANES, kernel.num_actions), np.int8),
             )
         observations, masks = self._looks
-        engine.look_some(self.states, self.legal, lanes, to_move, observations, masks)
+        engine.observe_some(self.states, self.legal, lanes, to_move, observations, masks)
         for lane in lanes.tolist():
             rng = self.rngs[lane][to_move[lane]]
             action = agent(observations[lane].copy(), masks[lane].copy(), rng)

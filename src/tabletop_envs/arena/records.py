@@ -372,7 +372,7 @@ def _is_plain_and_right(record: GameRecord) -> bool:
     engine.advance_one(states, words, engine.START, 0, result)
     for action in record.actions:
         # A finished game has no legal action.
-        if not engine.advance_one(states, words, engine.PLAY, action, result):
+        if not engine.advance_one(states, words, engine.STEP, action, result):
             return False
     status, _, _, *scores = result.tolist()
     if status == RUNNING:

@@ -222,7 +222,7 @@ class TabletopEnv(Drawing, AECEnv):
             return
         number = self._parse_action(action)
         before = self._states.tobytes()
-        if not self._advance(engine.PLAY, number):
+        if not self._advance(engine.STEP, number):
             self._play_illegal(number)
             return
         self._before = before
@@ -251,7 +251,7 @@ class TabletopEnv(Drawing, AECEnv):
         self._cumulative_rewards[agent] = 0.0
         self._offender = self._players[agent]
         self._states["status"] = TERMINATED
-        self._advance(engine.SHOW)
+        self._advance(engine.REFRESH)
         _, _, ply, *scores = self._result.tolist()
         self._finish(scores)
         self._accumulate_rewards()
@@ -309,7 +309,7 @@ class TabletopEnv(Drawing, AECEnv):
         return {self.obs_key: observation, "action_mask": mask}
 
     def _look(self, states: Any, player: int, observation: Any, mask: Any) -> None:
-        engine.look_one(states, self._legal, player, self._scratch, observation, mask)
+        engine.observe_one(states, self._legal, player, self._scratch, observation, mask)
 
     def action_mask(self, agent: str | None = None) -> npt.NDArray[np.int8]:
         """The mask `int8[n]` of an agent, the agent in turn by default."""
@@ -384,7 +384,7 @@ class TabletopEnv(Drawing, AECEnv):
             # No chance is left in the position; the stream that later resets go on with stays as it is.
             states["rng"] = self._states["rng"] if self._started else secrets.randbits(64)
         self._states, self.options, self._offender = states, options, offender
-        self._begin(engine.SHOW)
+        self._begin(engine.REFRESH)
 
     def clone(
         self, hide_from: str | None = None, rng: int | np.random.Generator | None = None
@@ -413,7 +413,7 @@ class TabletopEnv(Drawing, AECEnv):
             elif isinstance(rng, np.random.Generator):
                 rng = int(rng.integers(2**64, dtype=np.uint64))
             twin.game.deal_hidden(twin._states, player, checks.seed("rng", rng))
-            twin._advance(engine.SHOW)
+            twin._advance(engine.REFRESH)
             _, _, ply, *scores = twin._result.tolist()
             twin._inform(ply, scores)  # masks in infos are those of the copy, too
         return twin
@@ -444,7 +444,7 @@ class TabletopEnv(Drawing, AECEnv):
             raise ValueError(f"states must be one game, not of the shape {states.shape}")
         self._states[:] = states
         self._offender = offender
-        self._begin(engine.SHOW)
+        self._begin(engine.REFRESH)
         self._before = before
 
     def _twin(self) -> TabletopEnv:

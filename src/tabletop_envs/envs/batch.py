@@ -247,7 +247,7 @@ class BatchEnv:
         with lock:
             numbers = self._parse_actions(actions)
             checked = self.check if check is None else checks.boolean("check", check)
-            lane = self._advance(engine.PLAY, numbers, checked)
+            lane = self._advance(engine.STEP, numbers, checked)
             if lane >= 0:
                 raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
@@ -312,7 +312,7 @@ class BatchEnv:
         try:
             self._threads.run(parts, play)
         finally:
-            self._advance(engine.SHOW, self._actions)
+            self._advance(engine.REFRESH, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
 
     def _counts(self, tallies: npt.NDArray[np.int64], actions: int) -> RolloutCounts:
@@ -380,7 +380,7 @@ class BatchEnv:
             states[lane] = restored[0]
         self._states[:] = states
         self._samplers[:] = generators["samplers"]
-        self._advance(engine.SHOW, self._actions)
+        self._advance(engine.REFRESH, self._actions)
 
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""

@@ -13,7 +13,7 @@ from gymnasium import error, logger
 from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import LearnerLanes, LearnerView
+from tabletop_envs.envs.learner import LearnerView, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game
 from tabletop_envs.kernels import BY_LIMIT, RUNNING
@@ -74,7 +74,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         on_illegal: str = "lose",
         **options: Any,
     ) -> None:
-        self._lanes = LearnerLanes(game, 1, opponents, seat, on_illegal, render_mode, options)
+        self._lanes = OpponentLanes(game, 1, opponents, seat, on_illegal, render_mode, options)
         # Not the class's own: vector environments write into it.
         self.metadata = {**self.metadata, "render_modes": list(RENDER_MODES)}
         self.render_mode = render_mode
@@ -103,7 +103,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             seed = secrets.randbits(64)
         super().reset(seed=seed)
         lanes = self._lanes
-        with lanes.undone_on_error():
+        with lanes.rollback_on_error():
             if seed is not None:
                 lanes.seed(lanes.all_lanes, np.array([seed], np.uint64))
             lanes.start(lanes.all_lanes)
@@ -123,7 +123,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         if status[0] != RUNNING:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
         self._actions[0] = checks.action(action, lanes.num_actions)
-        with lanes.undone_on_error():
+        with lanes.rollback_on_error():
             lanes.play(lanes.all_lanes, self._actions)
         observation, info = self._show()
         reward = float(lanes.rewards[0, info["seat"]])

@@ -18,7 +18,7 @@ from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
 from tabletop_envs.game import Game, ObservationPart, find_game
 from tabletop_envs.kernels import RUNNING, TERMINATED, engine
-from tabletop_envs.kernels.engine import PLAY, START
+from tabletop_envs.kernels.engine import START, STEP
 
 Lanes = npt.NDArray[np.int64]
 # How often a game is dealt anew because it ended before the learner's first action.
@@ -30,7 +30,7 @@ _PUT_BACK = (
 )
 
 
-class LearnerLanes:
+class OpponentLanes:
     """`num_lanes` games side by side, in each of which one player is the learner and opponents play the others.
 
     What happens in a lane depends only on its seed and on the learner's actions: not on the other lanes.
@@ -162,7 +162,7 @@ class LearnerLanes:
         if self.num_lanes == 1 or self.render_mode in ("rgb_array", "human"):
             before = {lane: self.states[lane].tobytes() for lane in lanes.tolist()}
         # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
-        lane = self._advance(lanes, PLAY, np.array(actions))
+        lane = self._advance(lanes, STEP, np.array(actions))
         if lane >= 0:
             name = self.name_action(lane, int(actions[lane]))
             raise ValueError(f"{name} of the learner is illegal here")
@@ -194,7 +194,7 @@ class LearnerLanes:
             )
         )
 
-    def undone_on_error(self) -> contextlib.AbstractContextManager[None]:
+    def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
         """Put the lanes back if an opponent raises or answers nonsense (a callable's generator has gone on)."""
         return self._undo_on_error() if self._opponents.asked else contextlib.nullcontext()
 
@@ -222,7 +222,7 @@ class LearnerLanes:
                 own = lanes[seats[after]]
                 if own.size:
                     self._choose(agent, own)
-                    lane = self._run(own, PLAY, self._actions, lose=False)
+                    lane = self._run(own, STEP, self._actions, lose=False)
                     if lane >= 0:
                         name = self.name_action(lane, int(self._actions[lane]))
                         raise ValueError(f"{name} of opponent {agent_name(agent)} is illegal here")
@@ -269,7 +269,7 @@ class LearnerLanes:
 
     def look(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> None:
         """Write what every lane's learner sees, one row a lane; masks are all ones once a game is over."""
-        engine.look_some(self.states, self.legal, self.all_lanes, self.seats, observation, mask)
+        engine.observe_some(self.states, self.legal, self.all_lanes, self.seats, observation, mask)
 
     def look_at(
         self, lanes: Lanes, players: npt.NDArray[np.int64] | None = None
@@ -278,7 +278,7 @@ class LearnerLanes:
         players = self.seats if players is None else players
         observation = np.empty((lanes.size, self.game.kernel.observation_size), np.float32)
         mask = np.empty((lanes.size, self.num_actions), np.int8)
-        engine.look_some(
+        engine.observe_some(
             self.states[lanes],
             self.legal[lanes],
             np.arange(lanes.size),
@@ -333,7 +333,7 @@ class LearnerLanes:
 class LearnerView:
     """What the single and the vector environment both show of their lanes."""
 
-    _lanes: LearnerLanes
+    _lanes: OpponentLanes
 
     @property
     def game(self) -> Game:

@@ -9,17 +9,17 @@ import numpy as np
 from tabletop_envs.kernels import RUNNING, TERMINATED, legal_actions, rng, start, step
 from tabletop_envs.kernels.engine import (
     GROUP,
-    PLAY,
     START,
+    STEP,
     choose,
-    entry,
+    compiled_loop,
     is_legal,
     legal_words,
     write_rewards,
 )
 
 
-@entry
+@compiled_loop
 def play_to_learner(
     states: Any,
     legal: Any,
@@ -35,7 +35,7 @@ def play_to_learner(
     samplers: Any,
     rewards: Any,
 ) -> int:
-    """START a game, or PLAY an action, in each of the lanes in `lanes` (int64), then let random opponents reply.
+    """START a game, or STEP an action, in each of the lanes in `lanes` (int64), then let random opponents reply.
 
     `random[k]` says whether the player k seats after the learner plays at random. A lane stops at the first turn of
     somebody else or at the game's end. Afterwards its rows of `legal` and `rewards` are as `engine.advance_some` leaves
@@ -44,7 +44,7 @@ def play_to_learner(
     An illegal action loses the learner's game with `lose`, which `offended` (bool) then says; otherwise the first lane
     with one is returned, and nothing is changed. −1 otherwise.
     """
-    if command == PLAY and not lose:
+    if command == STEP and not lose:
         for lane in lanes:
             if not is_legal(states[lane], legal[lane], actions[lane]):
                 return int(lane)
@@ -53,7 +53,7 @@ def play_to_learner(
     for lane in lanes:
         state = states[lane]
         action = actions[lane]
-        playing = command == PLAY
+        playing = command == STEP
         if command == START:
             start(state)
             offended[lane] = False

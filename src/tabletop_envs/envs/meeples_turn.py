@@ -203,5 +203,5 @@ def _check_choices(state: Any, position: Position, mover: int) -> None:
 def _legal(states: Any) -> set[int]:
     """The legal actions of a state."""
     words = np.zeros(16, np.uint64)
-    engine.advance_one(states, words, engine.SHOW, 0, np.zeros(8, np.int64))
+    engine.advance_one(states, words, engine.REFRESH, 0, np.zeros(8, np.int64))
     return set(fields_of(words[: WORDS + 1]))

@@ -390,7 +390,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
     for back in range(1, passes + 1):
         passed = (mover - back) % players
         states["to_move"] = passed
-        engine.advance_one(states, words, engine.SHOW, 0, result)
+        engine.advance_one(states, words, engine.REFRESH, 0, result)
         require(
             bool(words[kernel.PASS // HALF]),
             f"passes is {passes}, but must be at most {back - 1}: player {passed} has a move and could not pass (T10)",

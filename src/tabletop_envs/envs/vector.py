@@ -15,7 +15,7 @@ from tabletop_envs import checks
 from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import Lanes, LearnerLanes, LearnerView
+from tabletop_envs.envs.learner import Lanes, LearnerView, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
@@ -87,7 +87,7 @@ class TabletopVectorEnv(
         if max_episode_steps is not None and not unlimited:
             self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
         self._steps = np.zeros(self.num_envs, np.int64)
-        self._lanes = LearnerLanes(
+        self._lanes = OpponentLanes(
             game, self.num_envs, opponents, seat, on_illegal, render_mode, options
         )
         self.render_mode = render_mode
@@ -126,7 +126,7 @@ class TabletopVectorEnv(
         # All lanes are shown, so all must have a game.
         unstarted = np.flatnonzero(~self._lanes.started)
         chosen = np.isin(seeded, lanes)
-        with self._lanes.undone_on_error():
+        with self._lanes.rollback_on_error():
             self._lanes.seed(seeded[chosen], seeds[chosen])
             starting = np.union1d(lanes, unstarted)
             self._lanes.start(starting)
@@ -185,7 +185,7 @@ class TabletopVectorEnv(
         steps[playing] += 1
         steps[resetting] = 0
         truncated = steps >= self._max_steps
-        with lanes.undone_on_error():
+        with lanes.rollback_on_error():
             lanes.play(playing, numbers)
             if resetting.size:
                 lanes.start(resetting)

@@ -23,7 +23,7 @@ from numba.extending import overload
 from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
-from tabletop_envs.kernels.engine import MAX_PLAYERS, entry, write_rewards
+from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
 from tabletop_envs.states import require_states
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
     return np.zeros(1, _WORKSPACES[key])
 
 
-@entry
+@compiled_loop
 def _evaluate_lanes(states: Any, work: Any, values: Any) -> None:
     for lane in range(len(states)):
         evaluate(states[lane], work[0].values)

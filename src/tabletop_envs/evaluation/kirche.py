@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
-from tabletop_envs.kernels.bits import ZERO, helper, inlined, popcount
+from tabletop_envs.kernels.bits import ZERO, jit_inline, jitable, popcount
 from tabletop_envs.kernels.kirche import ALL, COLUMNS_BEFORE, COLUMNS_FROM, EDGE, KERNEL, neighbours
 
 INNER = ALL & ~EDGE
@@ -34,7 +34,7 @@ _1, _2, _4, _7, _14, _28 = (np.uint64(squares) for squares in (1, 2, 4, 7, 14, 2
 _NOT_FIRST, _NOT_LAST = COLUMNS_FROM[1], COLUMNS_BEFORE[1]
 
 
-@inlined
+@jit_inline
 def along_rows(squares: int, empty: int) -> int:
     """The squares from which one of `squares` is reached along a row over empty ones (all bitboards).
 
@@ -55,7 +55,7 @@ def along_rows(squares: int, empty: int) -> int:
     return ((right & _NOT_LAST) << _1) | ((left & _NOT_FIRST) >> _1) | right | left
 
 
-@inlined
+@jit_inline
 def along_columns(squares: int, empty: int) -> int:
     """The same along columns."""
     down, way = squares, empty
@@ -73,7 +73,7 @@ def along_columns(squares: int, empty: int) -> int:
     return ((down << _7) & ALL) | (up >> _7) | down | up
 
 
-@helper
+@jitable
 def turns_to(goals: int, pieces: int, horizontal: int, empty: int, pastor: int) -> int:
     """The sum over `pieces` of the turns that each needs to one of the squares `goals` (none stands on one)."""
     can_slide = horizontal & (((empty & _NOT_FIRST) >> _1) | ((empty & _NOT_LAST) << _1))
@@ -95,7 +95,7 @@ def turns_to(goals: int, pieces: int, horizontal: int, empty: int, pastor: int) 
     return total + popcount(left)
 
 
-@inlined
+@jit_inline
 def turns_left(state: Any, player: int, empty: int) -> float:
     """About how many turns a player still needs to a finished town."""
     own = state.pieces[player]

@@ -21,7 +21,7 @@ import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
-from tabletop_envs.kernels.bits import inlined
+from tabletop_envs.kernels.bits import jit_inline
 from tabletop_envs.kernels.meeples import KERNEL
 from tabletop_envs.kernels.meeples_state import (
     LAND,
@@ -41,7 +41,7 @@ STEP, REACH, REACH_VALUE = 1.0, 0.5, 0.3
 TEMPERATURE, TEMPERATURE_MEEPLE = 6.0, 0.2
 
 
-@inlined
+@jit_inline
 def pips(state: Any, fields: Any) -> int:
     """The sum of the values of some fields, all of which show a value (uint64)."""
     ones, twos = load(state.values[0]) & fields, load(state.values[1]) & fields

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.kernels.bits import helper
+from tabletop_envs.kernels.bits import jitable
 
 
-@helper
+@jitable
 def write_values(values: Any, players: int, temperature: float) -> None:
     """Turn estimates of the players' final scores, in `values`, into expected rewards by T15.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
-from tabletop_envs.kernels.bits import ONE, ZERO, inlined, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, popcount
 from tabletop_envs.kernels.tuerme import KERNEL, SYMBOLS, occupied_squares
 from tabletop_envs.kernels.tuerme_board import CITIES, CITY, COLUMNS, LOTS, ROWS, STREETS, lines
 
@@ -38,7 +38,7 @@ _1, _2, _4 = np.uint64(1), np.uint64(2), np.uint64(4)
 _ROW, _TO_OTHER_HALF = np.uint64(COLUMNS), np.uint64(COLUMNS * (ROWS // 2 - 1))
 
 
-@inlined
+@jit_inline
 def beside(upper: int, lower: int) -> tuple[int, int]:
     """The streets adjacent to some squares: of the upper half and of the lower, given the squares in each."""
     beside_upper = ((upper & NOT_LAST) << _1) | ((upper & NOT_FIRST) >> _1)
@@ -48,14 +48,14 @@ def beside(upper: int, lower: int) -> tuple[int, int]:
     return beside_upper & STREETS, beside_lower & STREETS
 
 
-@inlined
+@jit_inline
 def showing(state: Any, half: int, symbol: int) -> int:
     """The squares of a half that show a symbol (uint64), on a stack or on a lot."""
     ones, twos = ZERO - (symbol & ONE), ZERO - (symbol >> ONE)
     return ~(state.symbols[0, half] ^ ones) & ~(state.symbols[1, half] ^ twos)
 
 
-@inlined
+@jit_inline
 def by_height(state: Any, half: int, stacks: int) -> float:
     """The sum of `STACK` over some stacks of a half. No height has both the digits 2 and 4."""
     ones, twos = state.heights[0, half] & stacks, state.heights[1, half] & stacks
@@ -69,7 +69,7 @@ def by_height(state: Any, half: int, stacks: int) -> float:
     )
 
 
-@inlined
+@jit_inline
 def stones(state: Any, half: int, stacks: int) -> float:
     """The sum of the heights of some stacks of a half."""
     ones, twos = (
@@ -79,7 +79,7 @@ def stones(state: Any, half: int, stacks: int) -> float:
     return np.float64(ones + _2 * twos + _4 * popcount(state.heights[2, half] & stacks))
 
 
-@inlined
+@jit_inline
 def promise(state: Any, player: int, half: int, vacant: int, stacks: Any) -> float:
     """What the stacks of a player in a half promise: `stacks` are those that have a lot, and those 1, 2, 3 steps from it."""
     own = state.colours[player, half]

@@ -24,10 +24,10 @@ ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
 
 # How kernels' functions are compiled: within the loops that call them, and without what `njit` adds, wrappers for
-# Python's calls. Nobody makes such calls, and the wrappers take a third of the time to compile a game. `inlined`
+# Python's calls. Nobody makes such calls, and the wrappers take a third of the time to compile a game. `jit_inline`
 # functions become part of their callers.
-helper = register_jitable(no_cfunc_wrapper=True)
-inlined = register_jitable(no_cfunc_wrapper=True, forceinline=True)
+jitable = register_jitable(no_cfunc_wrapper=True)
+jit_inline = register_jitable(no_cfunc_wrapper=True, forceinline=True)
 
 
 @interpreted_as(plain.popcount)
@@ -99,7 +99,7 @@ def _write_few_bytes(typing_context: Any, array: Any, offset: Any, word: Any, co
     return types.void(array, types.intp, types.uint64, types.intp), codegen
 
 
-@inlined
+@jit_inline
 def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
     """Write the lowest `count` (1 … 64) bits of `word` as bytes of 0 or 1 to `array[offset:offset + count]`.
 
@@ -194,7 +194,7 @@ def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
     return types.void(array, types.intp), codegen
 
 
-@inlined
+@jit_inline
 def prefetch_row(rows: Any, row: int) -> None:
     """Ask for the cache lines of one row (or record) of a contiguous array, which is to be written soon."""
     size = rows.strides[0]

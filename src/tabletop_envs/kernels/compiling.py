@@ -38,10 +38,10 @@ _entries: set[Any] = set()
 _said: set[str] = set()
 
 
-def compile_entry(function: Callable[..., Any]) -> Any:
-    """`engine.entry`."""
+def compile_loop(function: Callable[..., Any]) -> Any:
+    """`engine.compiled_loop`."""
     if INTERPRETED:
-        return _interpreted_entry(function)
+        return _interpreted_loop(function)
     loop = njit(nogil=True)(function)
     try:
         # What `cache=True` does, with a cache of our own.
@@ -52,7 +52,7 @@ def compile_entry(function: Callable[..., Any]) -> Any:
     return loop
 
 
-def _interpreted_entry(function: Callable[..., Any]) -> Callable[..., Any]:
+def _interpreted_loop(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def loop(*arguments: Any) -> Any:
         # Generators and bitboards overflow on purpose.

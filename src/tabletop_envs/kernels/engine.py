@@ -33,7 +33,7 @@ from tabletop_envs.kernels import (
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
-from tabletop_envs.kernels.compiling import INTERPRETED, compile_entry
+from tabletop_envs.kernels.compiling import INTERPRETED, compile_loop
 from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
 
 MAX_PLAYERS = 4
@@ -55,7 +55,7 @@ TALLY_PLAYER_SIZE = MAX_PLAYERS + 1
 TALLY_SIZE = TALLY_PLAYERS + MAX_PLAYERS * TALLY_PLAYER_SIZE
 
 # What a lane is to do.
-START, PLAY, SHOW = 0, 1, 2
+START, STEP, REFRESH = 0, 1, 2
 
 # Words are counted in groups of this many: choosing an action then takes two short searches.
 GROUP = 4
@@ -66,14 +66,14 @@ BLOCK = 16
 PERFT_BUDGET = 2**18
 
 
-def entry(function: Callable[..., Any]) -> Any:
+def compiled_loop(function: Callable[..., Any]) -> Any:
     """A loop that Python calls: cached on disk, and run without the interpreter's lock.
 
     Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
     `NUMBA_CACHE_DIR` says. Where none can be written or read, loops are compiled in every process instead, and a
     RuntimeWarning says so once.
     """
-    return compile_entry(function)
+    return compile_loop(function)
 
 
 @njit(forceinline=True)
@@ -178,16 +178,16 @@ def write_rewards(state: Any, rewards: Any) -> None:
             rewards[player] = REWARDS[state.num_players, count, behind]
 
 
-@entry
+@compiled_loop
 def advance_one(states: Any, words: Any, command: int, action: int, result: Any) -> bool:
-    """Start a game in `states[0]`, play `action` in it, or show it as it stands (`command`: START, PLAY, SHOW).
+    """Start a game in `states[0]`, play `action` in it, or show it as it stands (`command`: START, STEP, REFRESH).
 
     Afterwards `words` holds the legal actions (none once the game is over), and `result` (int64) status, player to
     move, ply and the scores. An action that is not in the set `words` is not played: False then, and nothing is changed.
     """
     # One loop for three commands, because each loop compiles the game's functions again.
     state = states[0]
-    if command == PLAY:
+    if command == STEP:
         if not is_legal(state, words, action):
             return False
         step(state, action)
@@ -205,18 +205,18 @@ def advance_one(states: Any, words: Any, command: int, action: int, result: Any)
     return True
 
 
-@entry
+@compiled_loop
 def advance_some(
     states: Any, legal: Any, lanes: Any, command: int, actions: Any, rewards: Any
 ) -> None:
-    """START a game, PLAY one legal action, or SHOW it as it stands, in each of the lanes in `lanes` (int64).
+    """START a game, STEP one legal action, or REFRESH it as it stands, in each of the lanes in `lanes` (int64).
 
     Afterwards those lanes' rows of `legal` hold the legal actions (none once a game is over) and those of `rewards`
     (float32 or float64) every player's reward. Nothing is checked, and no game is started anew at its end.
     """
     for lane in lanes:
         state = states[lane]
-        if command == PLAY:
+        if command == STEP:
             step(state, actions[lane])
         elif command == START:
             start(state)
@@ -227,11 +227,11 @@ def advance_some(
         write_rewards(state, rewards[lane])
 
 
-@entry
-def look_some(
+@compiled_loop
+def observe_some(
     states: Any, legal: Any, lanes: Any, players: Any, observation: Any, mask: Any
 ) -> None:
-    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `look_one`, in rows."""
+    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `observe_one`, in rows."""
     scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in lanes:
         state = states[lane]
@@ -246,8 +246,8 @@ def look_some(
             write_mask(state, legal[lane], mask[lane])
 
 
-@entry
-def look_one(
+@compiled_loop
+def observe_one(
     states: Any, words: Any, player: int, scratch: Any, observation: Any, mask: Any
 ) -> None:
     """Write what `player` sees of `states[0]`: the observation (float32, by way of the int8 `scratch`) and the mask.
@@ -269,13 +269,13 @@ def look_one(
             write_mask(state, words, mask)
 
 
-@entry
+@compiled_loop
 def deal_hidden_one(states: Any, player: int, generator: int) -> None:
     """Deal anew in `states[0]` what `player` cannot see; chance goes on from `generator` (uint64)."""
     deal_hidden(states[0], player, generator)
 
 
-@entry
+@compiled_loop
 def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
     """Give each lane the streams of its seed (uint64): the game's own and its sampler."""
     for lane in range(states.size):
@@ -308,7 +308,7 @@ def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-u
     return _show_plain if mask.dtype == types.boolean else _show_packed
 
 
-@entry
+@compiled_loop
 def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     """The first lane whose action is not legal, −1 where all are."""
     for lane in range(states.size):
@@ -317,7 +317,7 @@ def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     return -1
 
 
-@entry
+@compiled_loop
 def advance_lanes(
     states: Any,
     legal: Any,
@@ -336,7 +336,7 @@ def advance_lanes(
     first: int,
     last: int,
 ) -> int:
-    """Bring lanes up to date after a command: START new games, PLAY one legal action each, or SHOW them as they stand.
+    """Bring lanes up to date after a command: START new games, STEP one legal action each, or REFRESH them as they stand.
 
     Where an action ends a game its results are written and a new game is started at once. With `check`, the first
     lane whose action is not legal is returned, and nothing is changed; −1 otherwise.
@@ -354,7 +354,7 @@ def advance_lanes(
             prefetch_row(states, lane + 1)
             prefetch_row(mask, lane + 1)
             prefetch_row(observation, lane + 1)
-        if command == PLAY:
+        if command == STEP:
             step(state, actions[lane])
         elif command == START:
             start(state)
@@ -372,7 +372,7 @@ def advance_lanes(
     return -1
 
 
-@entry
+@compiled_loop
 def sample_lanes(
     states: Any, legal: Any, samplers: Any, actions: Any, first: int, last: int
 ) -> None:
@@ -382,7 +382,7 @@ def sample_lanes(
         samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
 
 
-@entry
+@compiled_loop
 def sample_some(states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any) -> None:
     """Draw a uniformly random legal action for each of the lanes in `lanes` (int64) into its place in `actions`."""
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
@@ -405,7 +405,7 @@ def tally_game(state: Any, tally: Any) -> None:
         tally[place + MAX_PLAYERS] += state.scores[player]
 
 
-@entry
+@compiled_loop
 def rollout_lanes(
     states: Any, samplers: Any, steps: int, tally: Any, first: int, last: int
 ) -> None:
@@ -424,13 +424,13 @@ def rollout_lanes(
                     start(state)
 
 
-@entry
+@compiled_loop
 def count_legal_words(states: Any) -> int:
     """`legal_words` for Python."""
     return legal_words(states[0])
 
 
-@entry
+@compiled_loop
 def perft_some(states: Any, legal: Any, progress: Any, budget: int) -> None:
     """Some of `perft`'s work, up to `budget` positions.
 

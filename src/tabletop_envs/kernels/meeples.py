@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
-from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
 from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,
@@ -104,7 +104,7 @@ SPECIAL_OF_0 = 9
 # Setup (M7–M9)
 
 
-@helper
+@jitable
 def setup_actions(state: Any) -> Any:
     """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
@@ -117,7 +117,7 @@ def setup_actions(state: Any) -> Any:
     return no_fields(), np.uint64(state.hands[state.to_move])
 
 
-@helper
+@jitable
 def setup_step(state: Any, action: int) -> None:
     """Lay a stone, or put the meeple and go on with the next player or the first round (M9)."""
     if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
@@ -135,7 +135,7 @@ def setup_step(state: Any, action: int) -> None:
 # The round and its stones (M10, M11)
 
 
-@helper
+@jitable
 def begin_round(state: Any) -> None:
     """Blocks away, dice rolled (M10)."""
     state.round += 1
@@ -146,7 +146,7 @@ def begin_round(state: Any) -> None:
     stones_or_blocks(state, 0)
 
 
-@helper
+@jitable
 def stones_or_blocks(state: Any, first_player: int) -> None:
     """The next player, from this one on, with stones in hand lays one (M11); then blocks are set."""
     for player in range(first_player, state.num_players):
@@ -156,13 +156,13 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
     state.phase, state.to_move = BLOCKS, 0
 
 
-@helper
+@jitable
 def stones_actions(state: Any) -> Any:
     """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
     return no_fields(), np.uint64(state.hands[state.to_move])
 
 
-@helper
+@jitable
 def stones_step(state: Any, action: int) -> None:
     """Lay the stone, then it is the next player's turn."""
     if lay_step(state, action) != np.uint64(NO_STONE):
@@ -172,7 +172,7 @@ def stones_step(state: Any, action: int) -> None:
 # Blocks (M12–M17)
 
 
-@inlined
+@jit_inline
 def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
     fields = no_fields()
@@ -182,14 +182,14 @@ def block_fields(state: Any, player: int) -> Any:
     return fields & neighbours(own_blocks | own_meeples) & ~(own_blocks | all_meeples(state))
 
 
-@helper
+@jitable
 def blocks_actions(state: Any) -> Any:
     """Set a block or pass; where no die fits, re-roll or pass (M13, M14, M16)."""
     fields = block_fields(state, state.to_move)
     return fields, PASS_BIT | (REROLL_BIT & ~all_or_none(any_bits(fields)))
 
 
-@helper
+@jitable
 def blocks_step(state: Any, action: int) -> None:
     """Set a block, pass, or re-roll."""
     player = state.to_move
@@ -208,7 +208,7 @@ def blocks_step(state: Any, action: int) -> None:
     end_blocks_turn(state)
 
 
-@helper
+@jitable
 def take_die(state: Any, player: int, field: int) -> None:
     """Set a block and take the die; a foreign block is replaced (M12)."""
     state.dice[value_at(state, field)] -= 1
@@ -220,7 +220,7 @@ def take_die(state: Any, player: int, field: int) -> None:
     state.dice_allowed[player] -= state.dice_allowed[player] > 0
 
 
-@helper
+@jitable
 def allow_one_die_more(state: Any) -> None:
     """From the first pass on, everybody may take only one more die (M15). Before it, all are UNLIMITED."""
     for player in range(state.num_players):
@@ -228,7 +228,7 @@ def allow_one_die_more(state: Any) -> None:
             state.dice_allowed[player] = 1
 
 
-@helper
+@jitable
 def fail(state: Any) -> None:
     """No die fits after the re-roll either (M13)."""
     player = state.to_move
@@ -240,13 +240,13 @@ def fail(state: Any) -> None:
         end_blocks_turn(state)
 
 
-@helper
+@jitable
 def give_up_actions(state: Any) -> Any:
     """Any own block."""
     return load(state.blocks[state.to_move]), ZERO
 
 
-@helper
+@jitable
 def give_up_step(state: Any, action: int) -> None:
     """The block goes, its die returns to the pool with the value of that field (M13)."""
     field = field_of(action)
@@ -256,7 +256,7 @@ def give_up_step(state: Any, action: int) -> None:
     end_blocks_turn(state)
 
 
-@helper
+@jitable
 def end_blocks_turn(state: Any) -> None:
     """The phase ends (M17), or it is the turn of the next player who may still take a die."""
     state.rerolled = False
@@ -279,7 +279,7 @@ def end_blocks_turn(state: Any) -> None:
 # Meeples (M18, M19)
 
 
-@helper
+@jitable
 def meeples_actions(state: Any) -> Any:
     """Put a meeple, move one, or end the turn (M18); M6 does not count a moved meeple where it was."""
     player = state.to_move
@@ -301,7 +301,7 @@ def meeples_actions(state: Any) -> Any:
     )
 
 
-@helper
+@jitable
 def meeples_step(state: Any, action: int) -> None:
     """Put a meeple, choose one or move it, or end the turn."""
     player = state.to_move
@@ -324,7 +324,7 @@ def meeples_step(state: Any, action: int) -> None:
     occupied(state, field)
 
 
-@helper
+@jitable
 def end_meeples_turn(state: Any) -> None:
     """The next player's turn, or the end of the round and perhaps of the game (M27)."""
     state.moved = False
@@ -348,7 +348,7 @@ def end_meeples_turn(state: Any) -> None:
 # Special actions (M19–M26)
 
 
-@helper
+@jitable
 def occupied(state: Any, field: int) -> None:
     """A field newly occupied sets off its special action, each value once a chain (M19, M25)."""
     value = value_at(state, field)
@@ -360,7 +360,7 @@ def occupied(state: Any, field: int) -> None:
         end_chain(state)
 
 
-@helper
+@jitable
 def special_can_be_carried_out(state: Any) -> bool:
     """Whether there is a choice, other than to decline (M25)."""
     if state.phase == LAND:
@@ -372,7 +372,7 @@ def special_can_be_carried_out(state: Any) -> bool:
     return any_bits(teleport_actions(state)[0])
 
 
-@helper
+@jitable
 def end_chain(state: Any) -> None:
     """Nothing more goes off."""
     state.fired = 0
@@ -380,13 +380,13 @@ def end_chain(state: Any) -> None:
     state.phase = MEEPLES
 
 
-@helper
+@jitable
 def land_actions(state: Any) -> Any:
     """A stone (M21)."""
     return no_fields(), stones_to_land(state)
 
 
-@helper
+@jitable
 def land_step(state: Any, action: int) -> None:
     """Pick the stone up with everything on it and lay it elsewhere."""
     if not choose_place(state, action):
@@ -402,7 +402,7 @@ def land_step(state: Any, action: int) -> None:
     end_chain(state)
 
 
-@helper
+@jitable
 def sidestep_actions(state: Any) -> Any:
     """Any meeple that can go diagonally to an empty field, then the field (M22).
 
@@ -421,7 +421,7 @@ def sidestep_actions(state: Any) -> Any:
     return fields, PASS_BIT if chosen == np.uint64(NO_FIELD) else ZERO
 
 
-@helper
+@jitable
 def sidestep_step(state: Any, action: int) -> None:
     """Decline, choose a meeple, or move it; an own one occupies its field (M26)."""
     if action == np.uint64(PASS):
@@ -442,7 +442,7 @@ def sidestep_step(state: Any, action: int) -> None:
         end_chain(state)
 
 
-@helper
+@jitable
 def clone_actions(state: Any) -> Any:
     """An empty field beside the source, beside no other own meeple (M23, M6)."""
     player = state.to_move
@@ -452,7 +452,7 @@ def clone_actions(state: Any) -> Any:
     return targets & all_or_none(state.supply[player] > 0), ZERO
 
 
-@helper
+@jitable
 def clone_step(state: Any, action: int) -> None:
     """Put the clone, which occupies its field (M26)."""
     field = field_of(action)
@@ -461,14 +461,14 @@ def clone_step(state: Any, action: int) -> None:
     occupied(state, field)
 
 
-@helper
+@jitable
 def teleport_actions(state: Any) -> Any:
     """Another empty field of value 1 (M24, M6)."""
     others = load(state.meeples[state.to_move]) & ~one_field(np.uint64(state.source))
     return empty_fields(state) & fields_of_value(state, ONE) & ~neighbours(others), ZERO
 
 
-@helper
+@jitable
 def teleport_step(state: Any, action: int) -> None:
     """The meeple that set it off goes there."""
     move(state, state.to_move, field_of(state.source), field_of(action))

@@ -17,8 +17,8 @@ from tabletop_envs.kernels import RUNNING
 from tabletop_envs.kernels.bits import (
     ONE,
     ZERO,
-    helper,
-    inlined,
+    jit_inline,
+    jitable,
     popcount,
     write_bytes,
     write_number_word,
@@ -49,14 +49,14 @@ CHOSEN_PLANE, MARKED_PLANE = 8, 9
 DOUBLES = np.array([0, 7, 13, 18, 22, 25, 27], np.uint64)
 
 
-@inlined
+@jit_inline
 def player_at(place: int, player: int, players: int) -> int:
     """The player whom `player` sees at a place (below MAX_PLAYERS also where the place is nobody's)."""
     seat = player + place
     return (seat - players if seat >= players else seat) & (MAX_PLAYERS - 1)
 
 
-@helper
+@jitable
 def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -> None:
     """Values; stones across, upright; owners of meeples and blocks; blocks; the chosen field; marked fields."""
     ones, twos, fours = state.values[0], state.values[1], state.values[2]

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
-from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, nth_square, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
 from tabletop_envs.kernels.meeples_table import (
     FIELDS,
     SIDE,
@@ -85,19 +85,19 @@ STATE = state_dtype(
 # Reading the table
 
 
-@inlined
+@jit_inline
 def all_or_none(condition: bool) -> int:
     """A word of ones if the condition holds, else of zeros: to keep or drop boards without a jump."""
     return ZERO - np.uint64(condition)
 
 
-@inlined
+@jit_inline
 def layout_of(state: Any) -> Any:
     """The fields that carry a stone."""
     return load(state.values[0]) | load(state.values[1]) | load(state.values[2])
 
 
-@inlined
+@jit_inline
 def fields_of_value(state: Any, value: int) -> Any:
     """The fields that show a value (uint64)."""
     code = value + ONE
@@ -110,7 +110,7 @@ def fields_of_value(state: Any, value: int) -> Any:
     return fields
 
 
-@inlined
+@jit_inline
 def value_at(state: Any, field: int) -> int:
     """The value of a field that carries a stone (uint64), 7 where there is none."""
     code = (
@@ -121,7 +121,7 @@ def value_at(state: Any, field: int) -> int:
     return (code - ONE) & np.uint64(7)
 
 
-@inlined
+@jit_inline
 def all_meeples(state: Any) -> Any:
     """Everybody's meeples."""
     return (
@@ -132,7 +132,7 @@ def all_meeples(state: Any) -> Any:
     )
 
 
-@inlined
+@jit_inline
 def all_blocks(state: Any) -> Any:
     """Everybody's blocks."""
     return (
@@ -143,38 +143,38 @@ def all_blocks(state: Any) -> Any:
     )
 
 
-@inlined
+@jit_inline
 def valued_fields(state: Any) -> Any:
     """The fields of value 1 … 6: a code of 2 or more."""
     return load(state.values[1]) | load(state.values[2])
 
 
-@inlined
+@jit_inline
 def empty_fields(state: Any) -> Any:
     """Empty fields on which something may be placed (M5)."""
     return valued_fields(state) & ~(all_meeples(state) | all_blocks(state))
 
 
-@inlined
+@jit_inline
 def second_field(state: Any, stone: int) -> int:
     """The field of a stone's second half (uint64); after an illegal action perhaps a wrong one, but on the table."""
     field = np.uint64(state.first_field[stone]) + STEP[np.uint64(state.direction[stone])]
     return min(field, np.uint64(FIELDS - 1))
 
 
-@inlined
+@jit_inline
 def stone_fields(state: Any, stone: int) -> Any:
     """The two fields of a stone on the table."""
     return one_field(np.uint64(state.first_field[stone])) | one_field(second_field(state, stone))
 
 
-@inlined
+@jit_inline
 def field_of(action: int) -> int:
     """The field that an action (uint64) names; of an illegal action, or of NO_FIELD, one on the table, too."""
     return min(np.uint64(action), np.uint64(FIELDS - 1))
 
 
-@inlined
+@jit_inline
 def other_halves(state: Any, halves: Any) -> Any:
     """The other halves of the stones that have a half among these fields."""
     across, upright = load(state.across), load(state.upright)
@@ -189,7 +189,7 @@ def other_halves(state: Any, halves: Any) -> Any:
 # Stones, meeples and dice
 
 
-@helper
+@jitable
 def toggle_stone(state: Any, stone: int) -> None:
     """Put a stone (uint64) on the boards where `first_field` and `direction` have it, or take it away."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
@@ -203,7 +203,7 @@ def toggle_stone(state: Any, stone: int) -> None:
     toggle(state.upright, smaller, ONE ^ lies_across)
 
 
-@helper
+@jitable
 def lay(state: Any, stone: int, field: int, direction: int) -> None:
     """Lay a stone that is not on the table (all uint64)."""
     state.first_field[stone] = field
@@ -213,7 +213,7 @@ def lay(state: Any, stone: int, field: int, direction: int) -> None:
     state.chosen_field = NO_FIELD
 
 
-@helper
+@jitable
 def put(state: Any, field: int) -> None:
     """Put a meeple of the player to move from supply on a field."""
     player = state.to_move
@@ -222,7 +222,7 @@ def put(state: Any, field: int) -> None:
     state.scores[player] += np.int64(value_at(state, field))
 
 
-@helper
+@jitable
 def move(state: Any, player: int, origin: int, target: int) -> None:
     """Move a meeple; scores count the values of the fields (M28)."""
     toggle(state.meeples[player], origin, ONE)
@@ -230,7 +230,7 @@ def move(state: Any, player: int, origin: int, target: int) -> None:
     state.scores[player] += np.int64(value_at(state, target)) - np.int64(value_at(state, origin))
 
 
-@helper
+@jitable
 def roll(state: Any, number: int) -> None:
     """Roll so many dice into the empty pool."""
     state.dice[:] = 0
@@ -241,7 +241,7 @@ def roll(state: Any, number: int) -> None:
     state.rng = generator
 
 
-@helper
+@jitable
 def dice_in_pool(state: Any) -> int:
     """How many dice lie in the pool."""
     number = 0
@@ -250,7 +250,7 @@ def dice_in_pool(state: Any) -> int:
     return number
 
 
-@helper
+@jitable
 def start_blocks_bookkeeping(state: Any) -> None:
     """What is counted in the blocks phase, at its first values."""
     state.passed[:] = False
@@ -310,7 +310,7 @@ def start(state: Any) -> None:
     state.status = RUNNING
 
 
-@helper
+@jitable
 def draw_stone(pool: int, generator: int) -> tuple[int, int]:
     """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
     generator, place = rng.below(generator, popcount(pool))
@@ -318,7 +318,7 @@ def draw_stone(pool: int, generator: int) -> tuple[int, int]:
     return ONE << min(nth_square(pool, place), np.uint64(NUM_STONES - 1)), generator
 
 
-@helper
+@jitable
 def deal_hidden(state: Any, player: int, generator: int) -> None:
     """Deal anew what `player` cannot see, by `generator` (uint64), which then takes the place of the game's own.
 

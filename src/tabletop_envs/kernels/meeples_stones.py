@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.kernels.bits import ONE, ZERO, helper, inlined, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
 from tabletop_envs.kernels.meeples_state import (
     LAND,
     NO_FIELD,
@@ -54,7 +54,7 @@ DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
 CENTRE: Any = np.uint64(12 * SIDE + 11)
 
 
-@inlined
+@jit_inline
 def find_places(first: Any, second: Any, rim: Any) -> Any:
     """The places with the first half on one of the fields `first`, the second on one of `second`, one on the rim."""
     touching = second & rim
@@ -68,13 +68,13 @@ def find_places(first: Any, second: Any, rim: Any) -> Any:
     )
 
 
-@inlined
+@jit_inline
 def first_halves(places: Any) -> Any:
     """The fields for a first half in any of the places."""
     return places[UP] | places[RIGHT] | places[DOWN] | places[LEFT]
 
 
-@inlined
+@jit_inline
 def directions_from(places: Any, field: int) -> int:
     """The actions of the directions in which a place lies from a field (uint64)."""
     directions = (
@@ -86,7 +86,7 @@ def directions_from(places: Any, field: int) -> int:
     return directions << DIRECTION_SHIFT
 
 
-@helper
+@jitable
 def choose_place(state: Any, action: int) -> bool:
     """Note a choice of stone or field (uint64); True when a direction makes the place complete."""
     if action < np.uint64(FIELDS):
@@ -98,19 +98,19 @@ def choose_place(state: Any, action: int) -> bool:
     return True
 
 
-@inlined
+@jit_inline
 def chosen_direction(action: int) -> int:
     """The direction that an action chooses (uint64); of an illegal action any."""
     return (action - np.uint64(FIRST_DIRECTION)) & np.uint64(3)
 
 
-@inlined
+@jit_inline
 def stone_to_lay(state: Any) -> int:
     """The stone that has been chosen (uint64); after an illegal action any."""
     return min(np.uint64(state.chosen_stone), np.uint64(NUM_STONES - 1))
 
 
-@helper
+@jitable
 def lay_step(state: Any, action: int) -> int:
     """One of the three actions that lay a stone from the hand; the stone once it lies, before NO_STONE (uint64)."""
     if not choose_place(state, action):
@@ -122,7 +122,7 @@ def lay_step(state: Any, action: int) -> int:
     return stone
 
 
-@helper
+@jitable
 def first_setup_places(state: Any) -> Any:
     """Where a player's first stone may lie: at the layout, with room for the second beside it (M7).
 
@@ -146,7 +146,7 @@ def first_setup_places(state: Any) -> Any:
     return down(upright), across, upright, right(across)
 
 
-@helper
+@jitable
 def second_setup_places(state: Any) -> Any:
     """Where a player's second stone may lie: beside the first (M7)."""
     first_stone = popcount(np.uint64(state.setup_stones) - ONE)
@@ -154,7 +154,7 @@ def second_setup_places(state: Any) -> Any:
     return find_places(bare, bare, neighbours(stone_fields(state, first_stone)))
 
 
-@helper
+@jitable
 def stone_places(state: Any) -> Any:
     """At the layout, not beside a stone with an own meeple; anywhere at the layout if there is no such (M11)."""
     layout = layout_of(state)
@@ -167,7 +167,7 @@ def stone_places(state: Any) -> Any:
     return places
 
 
-@helper
+@jitable
 def land_places(state: Any, stone: int) -> Any:
     """Where a stone, picked up, may be laid with what it carries (M21): M6 holds, its set of fields changes."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
@@ -190,13 +190,13 @@ def land_places(state: Any, stone: int) -> Any:
     )
 
 
-@inlined
+@jit_inline
 def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
     """The first halves from which the direction `same` would give the stone's old set of fields."""
     return (first & all_or_none(direction == same)) | (second & all_or_none(direction == opposite))
 
 
-@helper
+@jitable
 def stones_to_land(state: Any) -> int:
     """The stones that may be picked up (M21): with a bare field beside them, and with a place to go to."""
     layout = layout_of(state)
@@ -218,7 +218,7 @@ def stones_to_land(state: Any) -> int:
     return stones
 
 
-@helper
+@jitable
 def place_actions(state: Any) -> Any:
     """A stone has been chosen: the fields for its first half, or the directions from the chosen one."""
     if state.phase == LAND:
@@ -234,7 +234,7 @@ def place_actions(state: Any) -> Any:
     return no_fields(), directions_from(places, np.uint64(state.chosen_field))
 
 
-@inlined
+@jit_inline
 def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
     """What stands on a stone's halves goes with them; old and new fields may overlap."""
     on_first, on_second = bit_at(words, old_first), bit_at(words, old_second)

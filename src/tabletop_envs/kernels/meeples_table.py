@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.kernels.bits import ONE, board, inlined
+from tabletop_envs.kernels.bits import ONE, board, jit_inline
 from tabletop_envs.kernels.vectors import (
     VectorType,
     constant,
@@ -50,62 +50,62 @@ _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
 
 
-@inlined
+@jit_inline
 def up(fields: Any) -> Any:
     """The fields one row up from those of a board; what would leave the table is gone, here and below."""
     return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS, no_fields())
 
 
-@inlined
+@jit_inline
 def down(fields: Any) -> Any:
     """The fields one row down."""
     return ((fields << _ROW) & ALL_COLUMNS) | _previous_words(fields >> _ROW, no_fields())
 
 
-@inlined
+@jit_inline
 def left(fields: Any) -> Any:
     """The fields one column to the left."""
     return (fields & COLUMNS_FROM_1) >> ONE
 
 
-@inlined
+@jit_inline
 def right(fields: Any) -> Any:
     """The fields one column to the right."""
     return (fields << ONE) & COLUMNS_FROM_1
 
 
-@inlined
+@jit_inline
 def neighbours(fields: Any) -> Any:
     """The fields that share an edge with one of the board's."""
     return up(fields) | down(fields) | left(fields) | right(fields)
 
 
-@inlined
+@jit_inline
 def diagonals(fields: Any) -> Any:
     """The fields that share a corner, but no edge, with one of the board's."""
     rows = up(fields) | down(fields)
     return left(rows) | right(rows)
 
 
-@inlined
+@jit_inline
 def one_field(field: int) -> Any:
     """The board of one field (uint64)."""
     return with_entry(no_fields(), field // _WORD_BITS, ONE << (field % _WORD_BITS))
 
 
-@inlined
+@jit_inline
 def has(fields: Any, field: int) -> int:
     """1 if a board has a field, else 0 (uint64)."""
     return (entry(fields, field // _WORD_BITS) >> (field % _WORD_BITS)) & ONE
 
 
-@inlined
+@jit_inline
 def bit_at(words: Any, field: int) -> int:
     """`has` on a board's array of words."""
     return (words[field // _WORD_BITS] >> (field % _WORD_BITS)) & ONE
 
 
-@inlined
+@jit_inline
 def toggle(words: Any, field: int, bit: int) -> None:
     """Take a field out of a board's array of words or put it in, if `bit` is 1 and not 0 (uint64)."""
     words[field // _WORD_BITS] ^= bit << (field % _WORD_BITS)

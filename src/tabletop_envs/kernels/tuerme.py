@@ -29,8 +29,8 @@ from tabletop_envs.kernels import (
 from tabletop_envs.kernels.bits import (
     ONE,
     ZERO,
-    helper,
-    inlined,
+    jit_inline,
+    jitable,
     local_words,
     popcount,
     write_bytes,
@@ -82,14 +82,14 @@ interleaved_first = shuffle(0, 8, 1, 9, 2, 10, 3, 11)
 interleaved_last = shuffle(4, 12, 5, 13, 6, 14, 7, 15)
 
 
-@inlined
+@jit_inline
 def occupied_squares(state: Any, half: int) -> int:
     """The squares of a half with a stack."""
     colours = state.colours
     return colours[0, half] | colours[1, half] | colours[2, half] | colours[3, half]
 
 
-@inlined
+@jit_inline
 def movable_stacks(state: Any, player: int, half: int) -> int:
     """The stacks of a half that a player (uint64) may move: the own and the neutral on streets (T4, T5, T9)."""
     own = state.colours[player, half]
@@ -139,7 +139,7 @@ def start(state: Any) -> None:
         state.scores[player] = 0
 
 
-@inlined
+@jit_inline
 def boards_of(state: Any, half: int) -> Boards:
     """The boards of a half."""
     occupied = occupied_squares(state, half)
@@ -155,7 +155,7 @@ def boards_of(state: Any, half: int) -> Boards:
     )
 
 
-@inlined
+@jit_inline
 def write_planes(words: Any, plane: int, upper: Any, lower: Any) -> None:
     """Write eight planes, word by word from either half."""
     store(words, 2 * plane, interleaved_first(upper, lower))
@@ -187,7 +187,7 @@ def legal_actions(state: Any, words: Any) -> None:
     words[2 * (COLUMNS + ROWS)] = np.uint64(not moves)
 
 
-@helper
+@jitable
 def stones_on(state: Any, half: int, squares: int) -> int:
     """The sum of the heights of the stacks on some squares of a half."""
     return np.int16(
@@ -197,7 +197,7 @@ def stones_on(state: Any, half: int, squares: int) -> int:
     )
 
 
-@helper
+@jitable
 def city_is_full(state: Any, city: int) -> bool:
     """Whether the lots of a city (uint64) end the game: all of one colour, or all full with that option (T11)."""
     half, lots = city >> _2, CITY[city & _3]
@@ -207,7 +207,7 @@ def city_is_full(state: Any, city: int) -> bool:
     return full
 
 
-@helper
+@jitable
 def symbols_shown(state: Any, half: int, squares: int) -> int:
     """The symbols on some squares of a half: bit k for symbol k."""
     ones, twos = state.symbols[0, half], state.symbols[1, half]
@@ -219,7 +219,7 @@ def symbols_shown(state: Any, half: int, squares: int) -> int:
     )
 
 
-@helper
+@jitable
 def lots_are_settled(state: Any) -> bool:
     """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
     upper, lower = occupied_squares(state, 0), occupied_squares(state, 1)
@@ -228,7 +228,7 @@ def lots_are_settled(state: Any) -> bool:
     return on_streets & vacant == ZERO
 
 
-@helper
+@jitable
 def score(state: Any) -> None:
     """Write all players' scores (T13)."""
     for player in range(state.num_players):
@@ -241,7 +241,7 @@ def score(state: Any) -> None:
         state.scores[player] = stones
 
 
-@helper
+@jitable
 def move(state: Any, plane: int, square: int) -> int:
     """Move the stack on a square (T5, T8); the city (uint64) in whose lots it then stands, or `NO_CITY`.
 
@@ -305,7 +305,7 @@ def step(state: Any, action: int) -> None:
     state.to_move = 0 if following >= state.num_players else following
 
 
-@inlined
+@jit_inline
 def write_plane(observation: Any, plane: int, upper: int, lower: int) -> None:
     """Write a bitboard as plane number `plane`."""
     write_word(observation, plane * SQUARES, upper)

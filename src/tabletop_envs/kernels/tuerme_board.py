@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs.kernels.bits import ONE, ZERO, board, inlined
+from tabletop_envs.kernels.bits import ONE, ZERO, board, jit_inline
 from tabletop_envs.kernels.vectors import VectorType, all_before, constant, shuffle
 
 # T1, T2: dots are streets; a lot shows its symbol. Cities are numbered row by row.
@@ -134,7 +134,7 @@ class Boards(NamedTuple):
     low: Any  # stacks on streets of height 1 … 4
 
 
-@inlined
+@jit_inline
 def seen_ahead(here: Boards, squares: Any) -> Boards:
     """The boards shifted so that a square shows what lies `squares` ahead in the same half."""
     return Boards(
@@ -148,7 +148,7 @@ def seen_ahead(here: Boards, squares: Any) -> Boards:
     )
 
 
-@inlined
+@jit_inline
 def seen_below(upper: Boards, lower: Boards, rows: Rows) -> Boards:
     """The boards shifted so that a square of the upper half shows what lies some rows further down."""
     within, left, right = rows
@@ -163,7 +163,7 @@ def seen_below(upper: Boards, lower: Boards, rows: Rows) -> Boards:
     )
 
 
-@inlined
+@jit_inline
 def moved_down(upper: Any, lower: Any, rows: Rows) -> Any:
     """Both halves of a board moved down by rows: the inverse of `seen_below`."""
     within, left, right = rows
@@ -181,7 +181,7 @@ class Meeting(NamedTuple):
     enters_back: Any  # this square is, for a stack there
 
 
-@inlined
+@jit_inline
 def meet(here: Boards, ahead: Boards, before: Any, after: Any, streets: Any) -> Meeting:
     """T7 for each distance.
 
@@ -203,25 +203,25 @@ def meet(here: Boards, ahead: Boards, before: Any, after: Any, streets: Any) -> 
     )
 
 
-@inlined
+@jit_inline
 def walked(passes: Any) -> Any:
     """The walks that get to each distance, from those that go on over the squares at each."""
     return all_before(passes | HERE())
 
 
-@inlined
+@jit_inline
 def short_way(jump: int) -> Any:
     """Where empty squares and lots are entered without `slide`: beside the start, or beyond a stack to jump there."""
     return NEXT() | (NEXT_BUT_ONE() & jump)
 
 
-@inlined
+@jit_inline
 def selected(mask: int, chosen: Any, others: Any) -> Any:
     """The bits of `mask` from `chosen`, the other ones from `others`."""
     return (chosen & mask) | (others & ~mask)
 
 
-@inlined
+@jit_inline
 def row_moves(here: Boards, slide: bool) -> Any:
     """The moves of all stacks of a half along rows: the squares moved from, for 0 … 7 and 8 … 15 columns to the right.
 
@@ -265,7 +265,7 @@ def row_moves(here: Boards, slide: bool) -> Any:
     return right | negated_low(left, left_far), right_far | negated_high(left, left_far)
 
 
-@inlined
+@jit_inline
 def row_planes(here: Boards, slide: bool) -> Any:
     """The same moves for each column moved to: 0 … 7 and 8 … 15 (of which 14 and 15 do not exist).
 
@@ -287,14 +287,14 @@ def row_planes(here: Boards, slide: bool) -> Any:
     return selected(COLUMNS_8, high, low), selected(COLUMNS_8, low, high)
 
 
-@inlined
+@jit_inline
 def plus_rows(moves: Any) -> Any:
     """Each bit moved up the vector by its own square's row within the half."""
     moves = selected(ROWS_1, plus_1(moves, moves), moves)
     return selected(ROWS_2, plus_2(moves, moves), moves)
 
 
-@inlined
+@jit_inline
 def column_planes(upper: Boards, lower: Boards, slide: bool) -> Any:
     """The moves of all stacks along columns: the squares moved from in either half, for the rows 0 … 7."""
     rows = Rows(WITHIN(), LEFT(), RIGHT())

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from tabletop_envs.search.batched import PUCT, BatchResult, Evaluator
-from tabletop_envs.search.config import SearchRules, default_rules
+from tabletop_envs.search.config import SearchConfig, default_config
 from tabletop_envs.search.single import Search, SearchResult
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "BatchResult",
     "Evaluator",
     "Search",
+    "SearchConfig",
     "SearchResult",
-    "SearchRules",
-    "default_rules",
+    "default_config",
 ]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels import engine, rng, word_bits
-from tabletop_envs.kernels.bits import ONE, ZERO, helper
+from tabletop_envs.kernels.bits import ONE, ZERO, jitable
 from tabletop_envs.search.nodes import count_actions, swap_edges
 
 
-@helper
+@jitable
 def take_stock(
     state: Any, words: Any, left: Any, nodes: Any, parent: Any, edges: Any, seen: Any
 ) -> int:
@@ -33,14 +33,14 @@ def take_stock(
     return count_actions(left)
 
 
-@helper
+@jitable
 def action_of(nodes: Any, parent: Any, edges: Any, index: int) -> int:
     """The action of a node's edge number `index`, tried or not."""
     target = edges[parent.first + index].target
     return np.int64(nodes[target].action if index < parent.tried else target)
 
 
-@helper
+@jitable
 def find_frontier(state: Any, words: Any, parent: Any, edges: Any, seen: Any) -> bool:
     """In an open game: make the legal untried edge with the highest logit the next to be tried; False if there is none."""
     place = parent.first + parent.tried
@@ -54,7 +54,7 @@ def find_frontier(state: Any, words: Any, parent: Any, edges: Any, seen: Any) ->
     return best >= 0
 
 
-@helper
+@jitable
 def select(
     state: Any, words: Any, nodes: Any, parent: Any, edges: Any, seen: Any, settings: Any
 ) -> int:
@@ -94,7 +94,7 @@ def select(
     return best
 
 
-@helper
+@jitable
 def select_ucb(
     state: Any,
     words: Any,
@@ -142,7 +142,7 @@ def select_ucb(
     return generator, best
 
 
-@helper
+@jitable
 def most_visited(nodes: Any, edges: Any, mover: int) -> int:
     """The root's action with the most visits; ties go to the higher mean value, then to the lower action.
 

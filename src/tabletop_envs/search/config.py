@@ -20,7 +20,7 @@ MAX_PLAYOUT = 2**30
 
 
 @dataclass(frozen=True)
-class SearchRules:
+class SearchConfig:
     """How a search chooses and values.
 
     Attributes:
@@ -62,15 +62,15 @@ class SearchRules:
 # The strongest of those tried at equal simulations. In meeples a position in the middle of a round is hard to value: some random
 # actions later, with the dice fallen, the heuristic says more.
 DEFAULTS = {
-    "kirche": SearchRules("heuristic", 1.5, 0.1, 0),
-    "tuerme": SearchRules("heuristic", 1.5, 0.1, 0),
-    "meeples": SearchRules("heuristic", 1.0, 0.03, 60),
+    "kirche": SearchConfig("heuristic", 1.5, 0.1, 0),
+    "tuerme": SearchConfig("heuristic", 1.5, 0.1, 0),
+    "meeples": SearchConfig("heuristic", 1.0, 0.03, 60),
 }
-WITH_HEURISTIC = SearchRules("heuristic", 1.5, 0.1, 0)
-WITHOUT_HEURISTIC = SearchRules("none", 1.4, 1.0, MAX_PLAYOUT)
+WITH_HEURISTIC = SearchConfig("heuristic", 1.5, 0.1, 0)
+WITHOUT_HEURISTIC = SearchConfig("none", 1.4, 1.0, MAX_PLAYOUT)
 
 
-def default_rules(game: Game) -> SearchRules:
+def default_config(game: Game) -> SearchConfig:
     """The rules of a game's searches unless others are asked for."""
     evaluation.load(game)
     if game.name in DEFAULTS:
@@ -78,23 +78,23 @@ def default_rules(game: Game) -> SearchRules:
     return WITH_HEURISTIC if evaluation.has_heuristic(game.kernel) else WITHOUT_HEURISTIC
 
 
-def check_rules(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given in place of default rules, as `SearchRules` orders it; None is left out.
+def check_config(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given in place of default rules, as `SearchConfig` orders it; None is left out.
 
     TypeError for a name that is no rule, TypeError or ValueError for a value that no game's rules
     can have.
     """
-    known = [field.name for field in fields(SearchRules)]
+    known = [field.name for field in fields(SearchConfig)]
     for name in given:
         if name not in known:
             raise TypeError(f"{name}={given[name]!r} must be one of the rules {', '.join(known)}")
     values = {name: given[name] for name in known if given.get(name) is not None}
-    checked = SearchRules(**{**vars(WITH_HEURISTIC), **values})
+    checked = SearchConfig(**{**vars(WITH_HEURISTIC), **values})
     plain = {"priors": str, "playout": int}
     return {name: plain.get(name, float)(getattr(checked, name)) for name in values}
 
 
-def read_rules(words: Sequence[str]) -> dict[str, Any]:
+def read_config(words: Sequence[str]) -> dict[str, Any]:
     """The rules that words such as `exploration=2` give; ValueError for a word that gives none."""
     rules: dict[str, Any] = {}
     for word in words:
@@ -111,12 +111,12 @@ def read_rules(words: Sequence[str]) -> dict[str, Any]:
     return rules
 
 
-def choose_rules(game: Game, **given: Any) -> SearchRules:
+def choose_config(game: Game, **given: Any) -> SearchConfig:
     """The default rules, with what is given and not None in their place; TypeError or ValueError naming what is impossible."""
-    default = default_rules(game)
+    default = default_config(game)
     values = {name: value for name, value in given.items() if value is not None}
     priors = checks.choice("priors", values.get("priors", default.priors), PRIORS)
     if priors != default.priors:
         # The weights belong to their kind of search.
         default = WITH_HEURISTIC if priors == "heuristic" else WITHOUT_HEURISTIC
-    return SearchRules(**{**vars(default), **values})
+    return SearchConfig(**{**vars(default), **values})

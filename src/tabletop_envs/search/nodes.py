@@ -38,7 +38,7 @@ from tabletop_envs.kernels import (
     step,
     word_bits,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, helper, lowest_square, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square, popcount
 
 # The compiled files of this package: an edit there must change the key of Numba's cache (for heuristics `workspace` does that).
 _CODE = [
@@ -139,21 +139,21 @@ def keep_apart(typing_context: Any) -> Any:
 # would multiply the time to compile a loop.
 
 
-@helper
+@jitable
 def play(state: Any, action: int) -> None:
     """Play a legal action."""
     keep_apart()
     step(state, action)
 
 
-@helper
+@jitable
 def find_legal(state: Any, words: Any) -> None:
     """Write the set of legal actions of a running game."""
     keep_apart()
     legal_actions(state, words)
 
 
-@helper
+@jitable
 def deal(state: Any, player: int, generator: int) -> int:
     """Deal anew what `player` cannot see, and chance to come; the advanced generator (uint64)."""
     keep_apart()
@@ -165,7 +165,7 @@ def deal(state: Any, player: int, generator: int) -> int:
 # Growing
 
 
-@helper
+@jitable
 def add_node(nodes: Any, used: Any, action: int, prior: float) -> int:
     """A new node without edges and visits; −1 where there is no room."""
     node = used[USED_NODES]
@@ -187,14 +187,14 @@ def add_node(nodes: Any, used: Any, action: int, prior: float) -> int:
     return node
 
 
-@helper
+@jitable
 def clear(nodes: Any, used: Any) -> None:
     """Forget the tree but for a new root."""
     used[:] = 0
     add_node(nodes, used, -1, 1.0)
 
 
-@helper
+@jitable
 def count_actions(words: Any) -> int:
     """How many actions a set holds (int64)."""
     count = 0
@@ -203,7 +203,7 @@ def count_actions(words: Any) -> int:
     return count
 
 
-@helper
+@jitable
 def reserve(parent: Any, edges: Any, seen: Any, used: Any, count: int) -> bool:
     """Make the block of a node's edges at least `count` long; False where there is no room."""
     if count <= parent.capacity:
@@ -222,7 +222,7 @@ def reserve(parent: Any, edges: Any, seen: Any, used: Any, count: int) -> bool:
     return True
 
 
-@helper
+@jitable
 def add_edges(
     state: Any, words: Any, parent: Any, edges: Any, seen: Any, used: Any, logit: float
 ) -> bool:
@@ -245,7 +245,7 @@ def add_edges(
     return True
 
 
-@helper
+@jitable
 def swap_edges(edges: Any, seen: Any, one: int, other: int) -> None:
     """Swap two edges of a node."""
     target, logit = edges[one].target, edges[one].logit
@@ -255,7 +255,7 @@ def swap_edges(edges: Any, seen: Any, one: int, other: int) -> None:
         seen[one], seen[other] = seen[other], seen[one]
 
 
-@helper
+@jitable
 def bring_forward(parent: Any, edges: Any, seen: Any) -> None:
     """Make the untried edge with the highest logit the next to be tried."""
     place = parent.first + parent.tried
@@ -267,7 +267,7 @@ def bring_forward(parent: Any, edges: Any, seen: Any) -> None:
         swap_edges(edges, seen, place, best)
 
 
-@helper
+@jitable
 def settle(parent: Any, edges: Any, seen: Any) -> None:
     """Turn the logits of new, untried edges into priors that sum to 1, and find the first to be tried."""
     place, end = parent.first, parent.first + parent.count
@@ -281,7 +281,7 @@ def settle(parent: Any, edges: Any, seen: Any) -> None:
     bring_forward(parent, edges, seen)
 
 
-@helper
+@jitable
 def open_child(nodes: Any, parent: Any, edges: Any, seen: Any, used: Any) -> int:
     """A new node for the next edge to be tried; −1 where there is no room."""
     edge = edges[parent.first + parent.tried]
@@ -298,7 +298,7 @@ def open_child(nodes: Any, parent: Any, edges: Any, seen: Any, used: Any) -> int
 # What a simulation ends with
 
 
-@helper
+@jitable
 def back_up(nodes: Any, path: Any, length: int, values: Any, players: int) -> None:
     """Count a visit, with every player's value, at all nodes of a path."""
     for index in range(length):
@@ -308,7 +308,7 @@ def back_up(nodes: Any, path: Any, length: int, values: Any, players: int) -> No
             node.total[player] += values[player]
 
 
-@helper
+@jitable
 def is_over(state: Any) -> bool:
     """Whether a game has ended."""
     return state.status != RUNNING

@@ -10,20 +10,20 @@ import math
 import numpy as np
 
 from tabletop_envs.kernels import rng
-from tabletop_envs.kernels.bits import helper
+from tabletop_envs.kernels.bits import jitable
 
 _S11 = np.uint64(11)
 _TWO_TO_MINUS_53 = 2.0**-53
 
 
-@helper
+@jitable
 def uniform(generator: int) -> tuple[int, float]:
     """A float64 from 0 to 1 (not included), of 53 random bits."""
     generator = rng.advance(generator)
     return generator, np.float64(rng.output(generator) >> _S11) * _TWO_TO_MINUS_53
 
 
-@helper
+@jitable
 def normal(generator: int) -> tuple[int, float]:
     """A float64 of the standard normal distribution, by Box and Muller's method."""
     generator, one = uniform(generator)
@@ -31,7 +31,7 @@ def normal(generator: int) -> tuple[int, float]:
     return generator, math.sqrt(-2.0 * math.log(1.0 - one)) * math.cos(2.0 * math.pi * other)
 
 
-@helper
+@jitable
 def gamma(generator: int, shape: float) -> tuple[int, float]:
     """A float64 of the gamma distribution of a shape > 0 and scale 1.
 

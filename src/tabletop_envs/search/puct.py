@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs.kernels import engine, observe
-from tabletop_envs.kernels.bits import helper
+from tabletop_envs.kernels.bits import jitable
 from tabletop_envs.search.choosing import most_visited, select, take_stock
 from tabletop_envs.search.nodes import (
     add_edges,
@@ -86,7 +86,7 @@ def descend(
     return generator, length
 
 
-@engine.entry
+@engine.compiled_loop
 def gather_lanes(
     roots: Any,
     leaves: Any,
@@ -157,7 +157,7 @@ def gather_lanes(
             mask[lane, :] = 1
 
 
-@helper
+@jitable
 def add_noise(root: Any, edges: Any, seen: Any, settings: Any, generator: int) -> int:
     """Mix Dirichlet noise into the priors of a root without tried edges; the advanced generator."""
     if settings.fraction <= 0.0:
@@ -178,7 +178,7 @@ def add_noise(root: Any, edges: Any, seen: Any, settings: Any, generator: int) -
     return generator
 
 
-@helper
+@jitable
 def write_logits(parent: Any, edges: Any, seen: Any, policy: Any, gives_priors: bool) -> bool:
     """Give new edges the network's logits (or the logarithms of its priors); False where a number is impossible."""
     highest = -np.inf
@@ -199,7 +199,7 @@ def write_logits(parent: Any, edges: Any, seen: Any, policy: Any, gives_priors: 
     return True
 
 
-@engine.entry
+@engine.compiled_loop
 def expand_lanes(
     leaves: Any,
     generators: Any,
@@ -259,7 +259,7 @@ def expand_lanes(
         waiting[lane] = DONE
 
 
-@engine.entry
+@engine.compiled_loop
 def finish_lanes(
     roots: Any,
     generators: Any,

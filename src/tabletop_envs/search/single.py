@@ -14,7 +14,7 @@ from tabletop_envs import checks, evaluation
 from tabletop_envs.game import Game, State, find_game
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
-from tabletop_envs.search.config import choose_rules
+from tabletop_envs.search.config import choose_config
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree, parse_edges
 from tabletop_envs.slices import SLICE_SECONDS, next_size
 from tabletop_envs.states import require_states
@@ -69,7 +69,7 @@ class Search:
         max_nodes: The room for nodes, 64 bytes each.
         max_edges: The room for legal actions of nodes, 8 bytes each (12 with chance or hidden information); None: 256 a node, or all
             that the game has if those are less. Memory is used only as it is needed.
-        priors, exploration, temperature, playout: See `SearchRules`; None: the game's default (`default_rules`).
+        priors, exploration, temperature, playout: See `SearchConfig`; None: the game's default (`default_config`).
         seed: A number or None for fresh entropy. The same seed, calls and numbers of simulations give the same trees.
 
     Raises:
@@ -89,7 +89,7 @@ class Search:
         seed: int | None = None,
     ) -> None:
         self.game = find_game(game)
-        self.rules = choose_rules(
+        self.rules = choose_config(
             self.game,
             priors=priors,
             exploration=exploration,
@@ -167,8 +167,8 @@ class Search:
         legal = engine.new_legal(self.game.kernel)
         result = np.zeros(3 + engine.MAX_PLAYERS, np.int64)
         state = self._root.copy()
-        engine.advance_one(state, legal, engine.SHOW, 0, result)
-        if not engine.advance_one(state, legal, engine.PLAY, action, result):
+        engine.advance_one(state, legal, engine.REFRESH, 0, result)
+        if not engine.advance_one(state, legal, engine.STEP, action, result):
             raise ValueError(f"action {action} is not legal in the position that was searched")
         child = self._children(root).get(action)
         self._root[:] = state

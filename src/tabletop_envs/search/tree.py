@@ -15,7 +15,7 @@ from numba import njit
 
 from tabletop_envs import evaluation
 from tabletop_envs.kernels import engine, rng, word_bits
-from tabletop_envs.kernels.bits import ONE, ZERO, helper, lowest_square
+from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square
 from tabletop_envs.search.choosing import action_of, most_visited, select, select_ucb, take_stock
 from tabletop_envs.search.nodes import (
     FULL,
@@ -56,14 +56,14 @@ def new_progress(place: int = 0) -> npt.NDArray[np.void]:
     return np.array([(place, NEW, 0)], PROGRESS)
 
 
-@helper
+@jitable
 def value(state: Any, values: Any) -> None:
     """Every player's value of a position: the rewards of a game that is over, the heuristic's estimate otherwise."""
     keep_apart()
     evaluation.evaluate(state, values)
 
 
-@helper
+@jitable
 def goes_on(state: Any, mover: int) -> bool:
     """Whether a decision that `mover` has begun is not made yet."""
     return not is_over(state) and state.to_move == mover and not evaluation.is_settled(state)
@@ -217,7 +217,7 @@ def simulate(
     return generator
 
 
-@engine.entry
+@engine.compiled_loop
 def search_lanes(
     roots: Any,
     samplers: Any,
@@ -291,7 +291,7 @@ def search_lanes(
     return run
 
 
-@helper
+@jitable
 def first_action(state: Any, words: Any) -> int:
     """The lowest action of a set that is not empty."""
     action = 0
@@ -300,7 +300,7 @@ def first_action(state: Any, words: Any) -> int:
     return action
 
 
-@engine.entry
+@engine.compiled_loop
 def move_tree(
     nodes: Any,
     edges: Any,

@@ -145,7 +145,7 @@ class MeeplesChance(Chance):
             states["dice"] = 0
             states["dice"][0, 1] = 1
             states["rng"] = generator
-            engine.advance_one(states, legal.copy(), engine.PLAY, action, result)
+            engine.advance_one(states, legal.copy(), engine.STEP, action, result)
             value = int(states["dice"][0].argmax())
             if value in values:
                 values.remove(value)

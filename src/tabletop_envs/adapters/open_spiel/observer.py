@@ -84,7 +84,7 @@ class TabletopObserver:
         states = position.seen(everybody=self._secrets == EVERYBODY)
         if self._secrets == EVERYBODY:
             states = rules.game.open_state(states)
-        engine.look_one(states, position.legal, player, self._scratch, self._whole, _NO_MASK)
+        engine.observe_one(states, position.legal, player, self._scratch, self._whole, _NO_MASK)
         if not chance.secret_parts:
             return
         if self._secrets == EVERYBODY:

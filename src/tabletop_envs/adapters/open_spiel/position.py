@@ -97,7 +97,7 @@ class Position:
             self.player = CHANCE
             return
         result = np.empty(3 + rules.players, np.int64)
-        engine.advance_one(states, self.legal, engine.SHOW, 0, result)
+        engine.advance_one(states, self.legal, engine.REFRESH, 0, result)
         self.player = int(result[1]) if result[0] == RUNNING else OVER
 
     @classmethod
@@ -155,7 +155,7 @@ class Position:
             return self._after_outcome(event)
         states, legal = copy_of(self.states), self.legal.copy()
         result = np.empty(3 + self.rules.players, np.int64)
-        if not engine.advance_one(states, legal, engine.PLAY, event, result):
+        if not engine.advance_one(states, legal, engine.STEP, event, result):
             raise ValueError(f"action {event} is illegal here")
         if states["rng"][0]:
             number = self.rules.chance.dice_rolled(states)
@@ -205,7 +205,7 @@ class Position:
             mask = np.zeros(self.rules.game.kernel.num_actions, np.int8)
             if self.player >= 0:
                 scratch = np.empty(0, np.int8)
-                engine.look_one(
+                engine.observe_one(
                     self.states, self.legal, self.player, scratch, _NO_OBSERVATION, mask
                 )
             self._actions = mask.view(np.bool_).nonzero()[0].tolist()

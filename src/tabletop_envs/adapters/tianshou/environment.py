@@ -17,7 +17,7 @@ from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
 from tabletop_envs.adapters.self_play import SelfPlayLanes
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import Lanes, LearnerLanes
+from tabletop_envs.envs.learner import Lanes, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
@@ -55,7 +55,9 @@ def make_vector_env(
             and what is allowed.
     """
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-    env = TabletopVenv(LearnerLanes(game, count, opponents, seat, on_illegal, render_mode, options))
+    env = TabletopVenv(
+        OpponentLanes(game, count, opponents, seat, on_illegal, render_mode, options)
+    )
     if seed is not None:
         env.seed(seed)
     return env
@@ -101,7 +103,7 @@ class TabletopVenv(BaseVectorEnv):
             algorithms ask for.
     """
 
-    def __init__(self, lanes: LearnerLanes) -> None:
+    def __init__(self, lanes: OpponentLanes) -> None:
         # Not the base's constructor, which makes a worker for every game.
         self._lanes = lanes
         self.env_num = lanes.num_lanes
@@ -149,7 +151,7 @@ class TabletopVenv(BaseVectorEnv):
         lanes = self._ids(env_id)
         if seed is not None:
             self.seed(seed)
-        with self._lanes.undone_on_error():
+        with self._lanes.rollback_on_error():
             self._lanes.start(lanes)
         return self._look(lanes), self._infos(lanes)
 
@@ -190,7 +192,7 @@ class TabletopVenv(BaseVectorEnv):
         if over.size:
             raise error.ResetNeeded(f"games {over.tolist()} are over: call reset first")
         self._actions[lanes] = array
-        with self._lanes.undone_on_error():
+        with self._lanes.rollback_on_error():
             self._lanes.play(lanes, self._actions)
         self._warn(self._lanes.offended[lanes])
         terminated = self._lanes.over()[lanes]
