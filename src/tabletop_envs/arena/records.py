@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs import checks, foreign, registry
+from tabletop_envs import checks, files, foreign, registry
 from tabletop_envs.checks import (
     require,
     require_bool,
@@ -251,7 +251,7 @@ def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
     cannot be written, and for a device or pipe.
     """
     lines = "".join(record.to_json() + "\n" for record in records).encode()
-    foreign.require_regular_file(path)
+    files.require_regular_file(path)
     with open(path, "ab", buffering=0) as file:
         size = file.tell()
         if size and _last_byte(path) != b"\n":
@@ -269,7 +269,7 @@ def _last_byte(path: str | os.PathLike[str]) -> bytes:
 
 def drop_half_line(path: str | os.PathLike[str]) -> int:
     """Remove what follows the last line's end of a file: what a killed process left. Returns how many bytes went."""
-    foreign.require_regular_file(path)
+    files.require_regular_file(path)
     with open(path, "rb+") as file:
         size = file.seek(0, os.SEEK_END)
         end = size
@@ -397,7 +397,7 @@ def read_records(
         OSError: If the file cannot be read, or is a device or pipe.
     """
     rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
-    foreign.require_regular_file(path)
+    files.require_regular_file(path)
     with open(path, "rb") as file:
         lines = foreign.read_lines(file)
         for number in itertools.count(1):

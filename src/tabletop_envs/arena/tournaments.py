@@ -36,8 +36,8 @@ from tabletop_envs.arena.ratings import Outcome, Table, make_table
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.arena.tournament_file import read_finished, seed_of
 from tabletop_envs.extras import require
+from tabletop_envs.files import FileLock
 from tabletop_envs.game import UINT64_MAX, Game, find_game
-from tabletop_envs.locks import FileLock
 
 __all__ = [
     "AgentSpec",
