@@ -13,7 +13,7 @@ from numba import njit
 from scipy import stats
 
 from tabletop_envs import kernels, registry
-from tabletop_envs.kernels import bits, engine, packing, rng
+from tabletop_envs.kernels import bits, engine, rng
 from tests.games import GAMES, each_game, raw_env
 from tests.reference.chance import Chance, state_from_seed
 
@@ -79,23 +79,6 @@ def test_bits_become_bytes(number, offset, dtype):
         assert guarded[offset : offset + number].tolist() == expected
         assert (guarded[:offset] == dtype(5)).all()
         assert (guarded[size:] == dtype(5)).all(), "written behind the array's end"
-
-
-@njit
-def pack(words, number, total, packed):
-    packing.pack_words(words, number, total, packed)
-
-
-@pytest.mark.parametrize("number", [1, 7, 32, 49, 63, 64])
-@pytest.mark.parametrize("total", [1, 64, 130, 448, 610])
-def test_sets_of_actions_are_packed_without_gaps(number, total):
-    flags = np.random.default_rng(number).integers(0, 2, total).astype(bool)
-    words = np.zeros(-(-total // number), np.uint64)
-    for action in np.flatnonzero(flags):
-        words[action // number] |= np.uint64(1 << int(action % number))
-    packed = np.full(-(-total // 8), 255, np.uint8)
-    pack(words, number, total, packed)
-    assert np.array_equal(packed, np.packbits(flags, bitorder="little"))
 
 
 def test_drawings_and_bitboards():
