@@ -46,7 +46,7 @@ def test_every_block_is_code_a_command_or_its_output():
 
 
 def run(command: str, folder: Path, paths: list[Path]) -> str:
-    """The output of the commands of a block, errors included."""
+    """The output of the commands of a block, errors included; not that something is being compiled."""
     environment = {
         **os.environ,
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
