@@ -58,7 +58,7 @@ class _LongInteger:
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text: plain types, finite numbers, at most `MAX_DEPTH` levels, no key twice.
+    """The value of a JSON text: plain types, finite numbers, `MAX_DEPTH` levels, no key twice.
 
     ValueError for everything else, naming the place where there is one (`notes['a'][3]`).
     """
@@ -101,7 +101,7 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def require_plain(value: Any, name: str, depth: int = 0) -> None:
-    """ValueError, naming the place in `name`, unless a value is what `read_json` gives (tuples are lists here)."""
+    """ValueError, naming the place, unless a value is what `read_json` gives, or tuples of it."""
     place = name or "the value"
     if depth > MAX_DEPTH:
         raise ValueError(f"{place} must have at most {MAX_DEPTH} levels")

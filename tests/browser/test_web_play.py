@@ -202,7 +202,7 @@ def test_an_older_page_shows_the_newest_state(browser: Any) -> None:
         player = Player(browser, game, address)
         game.play(0, first(player))
         player.run("document.querySelector('#legal button').click()")
-        wait(lambda: "gone on elsewhere" in player.text("#notice"), "the notice")
+        wait(lambda: "advanced elsewhere" in player.text("#notice"), "the notice")
         player.wait_for_turn(0)
         assert_shown(player)
         # The refused request is no error of the page, but the browser reports it as one.

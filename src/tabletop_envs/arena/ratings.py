@@ -10,8 +10,8 @@ How results are counted:
   above ½ is a win.
 - **Intervals** (95 %) are Wilson's, with the mean score in the place of the share of wins. No
   outcome between 0 and 1 varies more than a coin with the same mean, so draws make them wider than
-  they need be, never too narrow. They take games for independent: `distinct` says how many different
-  games there were, which is fewer where agents leave nothing to chance.
+  they need be, never too narrow. They take games for independent: `distinct` says how many
+  different games there were, which is fewer where agents are deterministic.
 - **Ratings** are openskill's Bradley–Terry model over all players of a game, ranked by points.
   Agents do not change, so its drift (`tau`) is 0. Games are rated in the order of their numbers.
 """
@@ -85,7 +85,7 @@ class Outcome:
         return {agent: fmean(own) for agent, own in seats.items()}
 
     def against(self, agent: str, other: str) -> float:
-        """1 where `agent` has more points than `other`, ½ for as many, 0 for fewer; the mean over their seats."""
+        """1 for more points than `other`, ½ for as many, 0 for fewer; the mean over their seats."""
         own = [score for seat, score in zip(self.seats, self.scores, strict=True) if seat == agent]
         others = [s for seat, s in zip(self.seats, self.scores, strict=True) if seat == other]
         return fmean((a > b) + (a == b) / 2 for a in own for b in others)
@@ -130,7 +130,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Standing:
-    """An agent over all its games: first places alone and shared, mean score, openskill's rating."""
+    """An agent over all its games: first places alone and shared, mean score, and its rating."""
 
     agent: str
     games: int
@@ -290,8 +290,8 @@ def _seat(seat: int, games: Sequence[Outcome]) -> Seat:
 def rate(agents: Sequence[str], games: Iterable[Outcome]) -> dict[str, tuple[float, float]]:
     """Each agent's rating (mu, sigma) after games in the order given, beginning with 25 ± 8.3.
 
-    An agent in several seats of a game takes the mean of its seats' new ratings. ImportError, naming
-    the extra, where openskill is not installed.
+    An agent in several seats of a game takes the mean of its seats' new ratings. ImportError,
+    naming the extra, where openskill is not installed.
     """
     model = require("openskill.models", "arena").BradleyTerryFull(tau=0.0)
     start = model.rating()

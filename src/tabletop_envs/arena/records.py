@@ -1,4 +1,4 @@
-"""Game records: a game as one line of JSON, written, read, checked against the rules and replayed exactly.
+"""Game records: a game as one line of JSON, checked against the rules and replayed exactly.
 
 In use::
 
@@ -66,7 +66,7 @@ class GameRecord:
         format: The version of this format.
 
     Raises:
-        TypeError, ValueError: For what cannot be a game, naming it. The rules are checked by `check`.
+        TypeError, ValueError: For what cannot be a game, naming it. `check` checks the rules.
     """
 
     game: str
@@ -89,39 +89,39 @@ class GameRecord:
         known = [registry.batch_id(name) for name in registry.game_names()]
         require(self.game in known, f"game is {self.game!r}: the games are {', '.join(known)}")
         game = registry.get_game(self.game)
-        options = game.parse_options(require_mapping(self.options, "options"))
+        options = game.parse_options(require_mapping("options", self.options))
         object.__setattr__(self, "options", options)
         players = game.num_players(options)
-        for agent in require_list(self.agents, "agents", players):
+        for agent in require_list("agents", self.agents, players):
             require(isinstance(agent, str), f"agents has {agent!r}, not a name")
         largest = game.kernel.num_actions - 1
-        for index, action in enumerate(require_list(self.actions, "actions")):
+        for index, action in enumerate(require_list("actions", self.actions)):
             if type(action) is not int or not 0 <= action <= largest:
-                require_int(action, f"actions[{index}]", 0, largest)
+                require_int(f"actions[{index}]", action, 0, largest)
         require((self.seed is None) != (self.start is None), "either seed or start is to be given")
         if self.start is None:
             checks.seed("seed", self.seed)
         else:
-            require_mapping(self.start, "start")
+            require_mapping("start", self.start)
             if game.has_chance:
                 require("rng" in self.start, "start lacks 'rng': without it chance is unknown")
         if self.result is not None:
-            keys = require_mapping(self.result, "result").keys()
+            keys = require_mapping("result", self.result).keys()
             require(
                 keys - {"illegal"} == set(_RESULT_KEYS),
                 f"result has the keys {sorted(map(str, keys))}, not {', '.join(_RESULT_KEYS)}",
             )
             for key in ("scores", "rewards"):
                 _require_numbers(self.result[key], f"result[{key!r}]", players)
-            require_bool(self.result["by_limit"], "result['by_limit']")
+            require_bool("result['by_limit']", self.result["by_limit"])
             if "illegal" in self.result:
-                require_int(self.result["illegal"], "result['illegal']", 0, largest)
+                require_int("result['illegal']", self.result["illegal"], 0, largest)
         if self.values is not None:
-            for index, row in enumerate(require_list(self.values, "values", len(self.actions))):
+            for index, row in enumerate(require_list("values", self.values, len(self.actions))):
                 _require_numbers(row, f"values[{index}]", players, or_none=True)
-        require_mapping(self.notes, "notes")
+        require_mapping("notes", self.notes)
         if self.fingerprints is not None:
-            for text in require_list(self.fingerprints, "fingerprints", players):
+            for text in require_list("fingerprints", self.fingerprints, players):
                 require(
                     text is None or (isinstance(text, str) and text != ""),
                     f"fingerprints has {text!r}, which is neither a text nor None",
@@ -167,7 +167,7 @@ class GameRecord:
 
 
 def _require_numbers(values: Any, name: str, count: int, *, or_none: bool = False) -> None:
-    for value in require_list(values, name, count):
+    for value in require_list(name, values, count):
         # Not every int can be made a float.
         finite = type(value) in (int, float) and abs(value) <= sys.float_info.max
         require(
@@ -237,7 +237,7 @@ def record_of(
 
 
 def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
-    """Write records at the end of a file, which is made if needed, and wait until the disk has them.
+    """Write records at the end of a file, made if needed, and wait until the disk has them.
 
     All lines are one write, so that writers do not mix theirs, and a process killed in the middle
     leaves at worst a half-written last line. ValueError where the file ends in such a line:

@@ -6,8 +6,8 @@ In use::
 
     html = replay.page(records.read_records("games.jsonl"))
 
-The page is `replay.html` with `page.css`, `replay.css`, `replay.js` and the games as JSON. It runs no
-other script than that one (its Content-Security-Policy has the script's digest), and all that a
+The page is `replay.html` with `page.css`, `replay.css`, `replay.js` and the games as JSON. It runs
+no other script than that one (its Content-Security-Policy has the script's digest), and all that a
 record says is shown as text.
 """
 
@@ -43,11 +43,11 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
 
     Args:
         games: The records. They are played by the rules while the page is made.
-        theme: What the page begins with: `"light"`, `"dark"`, or what the reader's system prefers (`"auto"`).
+        theme: What the page begins with: `"light"`, `"dark"`, or the reader's system's (`"auto"`).
 
     Raises:
-        TypeError, ValueError: For a wrong theme, no games, and a record that breaks the rules, which
-            is named by its place.
+        TypeError, ValueError: For a wrong theme, no games, and a record that breaks the rules, by
+            its place.
         ImportError: Without svg.py (extra `render`).
     """
     checks.choice("theme", theme, PAGE_THEMES)

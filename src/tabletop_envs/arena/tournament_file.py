@@ -77,7 +77,7 @@ def _outcome_of(record: GameRecord, plan: Plan) -> Outcome:
                 f"this is a game of another tournament: its {name} is {there[name]!r}, "
                 f"not {wanted!r}"
             )
-    number = require_int(noted.get("number"), "number", 0, 2**63)
+    number = require_int("number", noted.get("number"), 0, 2**63)
     match = plan.match(number)
     if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
         raise ValueError(f"seed or agents are not those of game {number}")

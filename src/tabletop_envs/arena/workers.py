@@ -35,8 +35,8 @@ def check_agents(agents: Mapping[str, GameAgent | Agent]) -> None:
             pickle.dumps(agent)
         except Exception as error:
             raise ValueError(
-                f"agent {name!r} must be picklable to play in several processes, such as a function "
-                f"at the top of a module (with workers=1 it may be anything): {error}"
+                f"agent {name!r} must be picklable to play in several processes, such as a "
+                f"function at the top of a module (with workers=1 it may be anything): {error}"
             ) from None
 
 
@@ -45,7 +45,7 @@ def play_in_processes(
 ) -> Iterator[list[GameRecord]]:
     """As `play_matches`, for the games of a plan with the given numbers.
 
-    Agents must be picklable (`check_agents`). RuntimeError where a process dies or cannot load them.
+    Agents must be picklable (`check_agents`). RuntimeError if a process dies or cannot load them.
     """
     # Forked copies of a process that has threads may hang.
     context = multiprocessing.get_context("spawn")

@@ -100,7 +100,7 @@ def check_material(position: Position) -> None:
     )
     for player in range(position.players):
         on_table = list(position.meeples.values()).count(player)
-        require_equal(position.supply[player], 10 - on_table, f"the supply of player {player} (M4)")
+        require_equal(f"the supply of player {player} (M4)", position.supply[player], 10 - on_table)
 
 
 def check_pairs(position: Position) -> None:

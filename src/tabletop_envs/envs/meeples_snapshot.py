@@ -144,12 +144,12 @@ def read(state: Any, snapshot: Mapping[str, Any]) -> bool:
 def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
     players = int(state["num_players"])
     places, values = _parse_places(snapshot["stones"])
-    chosen = require_mapping(snapshot["chosen"], "chosen", ("stone", "field"))
-    hands = require_list(snapshot["hands"], "hands", players)
-    dice = require_list(snapshot["dice"], "dice")
-    fired = require_list(snapshot["fired"], "fired")
+    chosen = require_mapping("chosen", snapshot["chosen"], ("stone", "field"))
+    hands = require_list("hands", snapshot["hands"], players)
+    dice = require_list("dice", snapshot["dice"])
+    fired = require_list("fired", snapshot["fired"])
     numbers = {
-        name: require_int(snapshot[name], name, 0, high)
+        name: require_int(name, snapshot[name], 0, high)
         for name, high in (
             ("round", LAST_ROUND),
             ("new_meeples", 9 * players),
@@ -161,50 +161,50 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
         players=players,
         dice_per_player=int(state["dice_per_player"]),
         ply=int(state["ply"]),
-        phase=require_choice(snapshot["phase"], "phase", PHASES),
+        phase=require_choice("phase", snapshot["phase"], PHASES),
         places=places,
         values=values,
         hands=[_parse_stones(hand, f"hands[{p}]") for p, hand in enumerate(hands)],
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
-        supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(x, n, 0, 10)),
-        dice=[require_int(die, f"dice[{i}]", 1, 6) for i, die in enumerate(dice)],
+        supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(n, x, 0, 10)),
+        dice=[require_int(f"dice[{i}]", die, 1, 6) for i, die in enumerate(dice)],
         chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"], "chosen"),
         chosen_field=_parse_field(chosen["field"], "chosen['field']"),
         setup_stones=sorted(_parse_stones(snapshot["setup_stones"], "setup_stones")),
-        moved=require_bool(snapshot["moved"], "moved"),
+        moved=require_bool("moved", snapshot["moved"]),
         source=_parse_field(snapshot["source"], "source"),
-        fired=[require_int(value, f"fired[{i}]", 1, 4) for i, value in enumerate(fired)],
+        fired=[require_int(f"fired[{i}]", value, 1, 4) for i, value in enumerate(fired)],
         passed=_parse_each(snapshot, "passed", players, require_bool),
         set_block=_parse_each(snapshot, "set_block", players, require_bool),
         dice_allowed=_parse_each(snapshot, "dice_allowed", players, _parse_allowed),
-        rerolled=require_bool(snapshot["rerolled"], "rerolled"),
+        rerolled=require_bool("rerolled", snapshot["rerolled"]),
         **numbers,
     )
 
 
 def _parse_each(snapshot: Mapping[str, Any], name: str, players: int, parse: Any) -> list[Any]:
-    entries = require_list(snapshot[name], name, players)
+    entries = require_list(name, snapshot[name], players)
     return [parse(entry, f"{name} of player {player}") for player, entry in enumerate(entries)]
 
 
 def _parse_allowed(value: Any, name: str) -> int | None:
-    return None if value is None else require_int(value, name, 0, 1)
+    return None if value is None else require_int(name, value, 0, 1)
 
 
 def _parse_field(value: Any, name: str) -> int | None:
-    return None if value is None else require_int(value, name, 0, FIELDS - 1)
+    return None if value is None else require_int(name, value, 0, FIELDS - 1)
 
 
 def _parse_stone(value: Any, where: str) -> int:
     """The number of a stone given as a list of its halves, in any order."""
-    halves = require_list(value, f"a stone in {where}", 2)
-    a, b = sorted(require_int(half, f"half of a stone in {where}", 0, 6) for half in halves)
+    halves = require_list(f"a stone in {where}", value, 2)
+    a, b = sorted(require_int(f"half of a stone in {where}", half, 0, 6) for half in halves)
     return STONES.index((a, b))
 
 
 def _parse_stones(value: Any, name: str) -> set[int]:
-    stones = [_parse_stone(stone, name) for stone in require_list(value, name)]
+    stones = [_parse_stone(stone, name) for stone in require_list(name, value)]
     require(len(set(stones)) == len(stones), f"{name} must have no stone twice")
     return set(stones)
 
@@ -212,13 +212,13 @@ def _parse_stones(value: Any, name: str) -> set[int]:
 def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
     places: dict[int, tuple[int, int]] = {}
     values: dict[int, int] = {}
-    for entry in require_list(value, "stones"):
-        laid = require_mapping(entry, "a laid stone", ("stone", "fields"))
+    for entry in require_list("stones", value):
+        laid = require_mapping("a laid stone", entry, ("stone", "fields"))
         stone = _parse_stone(laid["stone"], "stones")
         name = f"the stone {list(STONES[stone])}"
         first, second = (
-            require_int(field, f"a field of {name}", 0, FIELDS - 1)
-            for field in require_list(laid["fields"], f"the fields of {name}", 2)
+            require_int(f"a field of {name}", field, 0, FIELDS - 1)
+            for field in require_list(f"the fields of {name}", laid["fields"], 2)
         )
         require(
             list(laid["stone"]) == list(STONES[stone]),
@@ -244,10 +244,10 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
 
 def _parse_owned(value: Any, kind: str, values: dict[int, int], players: int) -> dict[int, int]:
     things: dict[int, int] = {}
-    for entry in require_list(value, f"{kind}s"):
-        thing = require_mapping(entry, f"a {kind}", ("field", "player"))
-        field = require_int(thing["field"], f"the field of a {kind}", 0, FIELDS - 1)
-        player = require_int(thing["player"], f"the player of the {kind}", 0, players - 1)
+    for entry in require_list(f"{kind}s", value):
+        thing = require_mapping(f"a {kind}", entry, ("field", "player"))
+        field = require_int(f"the field of a {kind}", thing["field"], 0, FIELDS - 1)
+        player = require_int(f"the player of the {kind}", thing["player"], 0, players - 1)
         require(
             values.get(field, 0) > 0,
             f"a {kind} stands on {field}, but must stand on a field of value 1 to 6 (M5)",

@@ -41,9 +41,9 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
         )
     if position.source is not None:
         require_equal(
+            "to_move, like the owner of the meeple on source,",
             position.meeples[position.source],
             mover,
-            "to_move, like the owner of the meeple on source,",
         )
     if position.phase == kernel.CLONE and position.source is not None:
         # It has just come there, so that M6 held; with a partner, its clone would be the third in a row.
@@ -71,20 +71,20 @@ def _check_setup(position: Position, mover: int) -> None:
             f"setup_stones has {list(STONES[stone])}, but must have stones that are laid",
         )
     require_equal(
+        f"the number of laid stones (in the setup of player {mover})",
         len(position.places),
         2 * mover + laid,
-        f"the number of laid stones (in the setup of player {mover})",
     )
     for player, hand in enumerate(position.hands):
         missing = 2 if player < mover else laid + chosen if player == mover else 0
         require_equal(
+            f"the size of hands[{player}]",
             len(hand),
             HAND_SIZE[position.players] - missing,
-            f"the size of hands[{player}]",
         )
         meeples = list(position.meeples.values()).count(player)
         require_equal(
-            meeples, int(player < mover), f"the number of meeples of player {player} (M8)"
+            f"the number of meeples of player {player} (M8)", meeples, int(player < mover)
         )
     if position.places:
         centre = int(CENTRE)
@@ -105,7 +105,7 @@ def _check_setup(position: Position, mover: int) -> None:
             f"meeples has one on {occupied}, but must have none on the stones of setup_stones (M8)",
         )
     field = position.chosen_field is not None
-    require_equal(position.ply, 7 * mover + 3 * laid + chosen + field, "ply (in the setup)")
+    require_equal("ply (in the setup)", position.ply, 7 * mover + 3 * laid + chosen + field)
     _check_connected(position)
 
 
@@ -118,7 +118,7 @@ def _check_hands(position: Position, mover: int) -> None:
         if laying and player == mover:
             require(size > 0, f"to_move is {mover}, but must be a player with a stone to lay (M11)")
             size -= position.chosen_stone is not None
-        require_equal(len(hand), size, f"the size of hands[{player}]")
+        require_equal(f"the size of hands[{player}]", len(hand), size)
     if position.round == 1 and position.phase <= kernel.GIVE_UP:
         _check_connected(position)
     # Seven actions each in the setup, three for every further stone, and those of the stone being laid.
