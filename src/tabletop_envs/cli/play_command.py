@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT_OPPONENT = "mcts:400"
 # How long a search may take for an action in the browser, where somebody waits for it.
-DEFAULT_THINK_SECONDS, MAX_THINK_SECONDS = 5.0, 3600
+DEFAULT_THINK_SECONDS = 5.0
 
 
 def play(
@@ -105,9 +105,6 @@ def play(
     for flag, given in only_web.items():
         if given and not web:
             raise wrong(flag, "this goes with --web only")
-    if think_seconds is not None and not 0 < think_seconds <= MAX_THINK_SECONDS:
-        allowed = f"more than 0 and at most {MAX_THINK_SECONDS}"
-        raise wrong("--think-seconds", f"{think_seconds:g} must be {allowed}")
     if resume is not None and (seat, seed, option) != (None, None, None):
         raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
     if resume is None and game is None:
@@ -133,7 +130,7 @@ def play(
                     path=save or resume,
                     port=port or 0,
                     open_browser=not no_open,
-                    think_seconds=think_seconds or DEFAULT_THINK_SECONDS,
+                    think_seconds=DEFAULT_THINK_SECONDS if think_seconds is None else think_seconds,
                     compiling=compiling,
                 )
                 return

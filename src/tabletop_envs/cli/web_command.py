@@ -40,13 +40,16 @@ def play_web(
 
     Raises:
         ImportError: Without the extra `web` or `render`.
-        typer.BadParameter: If the port cannot be used.
+        typer.BadParameter: If the port or `think_seconds` cannot be used.
     """
     from tabletop_envs.play.session import choose_at_once
     from tabletop_envs.play.web import WebGame, serve
     from tabletop_envs.play.web.launch import private_page
 
-    game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+    try:
+        game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+    except ValueError as error:
+        raise wrong("--think-seconds", str(error)) from None
     private = contextlib.ExitStack()
 
     def ready(address: str) -> None:

@@ -171,10 +171,11 @@ class Session:
 
         ValueError, with the game unchanged, if it is illegal.
         """
-        before, after = self.env, self.env.clone()
-        name = before.action_to_str(action)
-        only = int(before.action_mask().sum()) == 1
-        player, chosen = self.player, self.human_to_move and not only
+        env = self.env
+        name, player = env.action_to_str(action), self.player
+        only = int(env.action_mask().sum()) == 1
+        chosen = self._choosers[player] is None and not only
+        after = env.clone()
         after.step(action)
         self.moves.append(Move(int(action), player, name, only, chosen, after))
         return name

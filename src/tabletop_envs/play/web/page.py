@@ -183,15 +183,15 @@ class WebGame:
     def play(self, version: int, action: int) -> None:
         """Play an action for the person to move; RefusedError, naming it, if it is not legal."""
         with self._lock:
-            session = self._at(version)
-            if not session.human_to_move:
+            if not self._at(version).human_to_move:
                 raise RefusedError("no person is in turn")
-            if action not in session.legal_moves().values():
-                raise RefusedError(f"action {action} is not legal here")
             self._play(action)
 
     def _play(self, action: int) -> None:
-        self.session.play(action)
+        try:
+            self.session.play(action)
+        except ValueError:
+            raise RefusedError(f"action {action} is not legal here") from None
         self._changed()
         if self.session.over:
             self._save_all()
