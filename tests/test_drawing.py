@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -82,11 +83,12 @@ def test_marks_in_meeples_lie_on_the_fields_meant():
 
 @each_case
 def test_drawings_of_a_game_have_one_size_and_hold_all_pieces_that_they_use(name, options):
-    width, height = svg.natural_size(name)
+    sizes = set()
     for env in positions(name, options, every=25):
         for theme in svg.THEMES:
             drawing = env.svg(theme=theme, legal=True)
-            assert f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"' in drawing
+            sizes.update(re.findall(r'viewBox="0 0 (\d+) (\d+)" width="\1" height="\2"', drawing))
+            assert len(sizes) == 1
             for use in drawing.split('href="#')[1:]:
                 identity = use.split('"')[0]
                 assert identity.startswith(f"{name}-{theme}-")

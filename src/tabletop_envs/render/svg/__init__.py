@@ -36,7 +36,6 @@ __all__ = [
     "draw_text",
     "get_theme",
     "has_drawing",
-    "natural_size",
 ]
 
 # The size of a text's letters, the height of its lines and the margin around them, in units (a field has 48).
@@ -116,17 +115,6 @@ def draw_text(game: str, text: str, theme: str = "light", size: float | None = N
         words = html.escape(line).replace(" ", "\N{NO-BREAK SPACE}")
         canvas.line(words, MARGIN, MARGIN + LINE * (number + 0.75), LETTER)
     return canvas.to_svg(size, symbols=True)
-
-
-def natural_size(game: str) -> tuple[int, int]:
-    """Width and height of a game's drawings in units, of which a field has 48: the same for all its positions.
-
-    ValueError for a game without a drawing of its own.
-    """
-    if not has_drawing(game):
-        raise ValueError(f"game={game!r} must be a game with a drawing of its own")
-    width, height = _module(game).SIZE
-    return width, height
 
 
 @functools.cache
