@@ -125,11 +125,11 @@ def _session() -> Session:
 def _state() -> list[Any]:
     """What no refused call may change."""
     batch = _two()
-    arrays = (batch.states, batch._samplers, batch.observation, batch.action_mask, batch.rewards)
+    arrays = (batch.states, batch._lanes.rngs, batch.observation, batch.action_mask, batch.rewards)
     lanes = (_vector()._lanes, _gym()._lanes)
     return [
         *(array.tobytes() for array in arrays),
-        *(array.tobytes() for one in lanes for array in (one.states, one.samplers, one.seats)),
+        *(array.tobytes() for one in lanes for array in (one.states, one.rngs, one.seats)),
         *(env.lane()[0].tobytes() for env in (_aec(), _parallel().aec_env, _session().env)),
         _session().actions,
     ]

@@ -360,13 +360,13 @@ def test_copies_draw_on_their_own():
     env = make("kirche", render_mode="ansi")
     env.reset(seed=1)
     drawing = env.render()
-    env._lanes._board._window = Window(io.BytesIO())
+    env._board._env._window = Window(io.BytesIO())
     for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         assert twin.render() == drawing
         twin.close()
-    assert not env._lanes._board._window.closed
+    assert not env._board._env._window.closed
     env.close()
-    assert env._lanes._board._window.closed
+    assert env._board._env._window.closed
 
 
 @each_game

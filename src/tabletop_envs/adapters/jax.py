@@ -48,8 +48,9 @@ import numpy.typing as npt
 
 from tabletop_envs import checks
 from tabletop_envs.extras import require
-from tabletop_envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
+from tabletop_envs.game import Game, State, find_game, lane_seeds
+from tabletop_envs.kernels import BY_LIMIT, rng
+from tabletop_envs.lanes import Lanes
 
 require("jax", "jax")
 
@@ -246,10 +247,10 @@ class _Host:
     def init(self, seeds: Any) -> Position:
         """New games, one for each seed."""
         seeds = np.asarray(seeds)
-        states = self.game.new_states(seeds.size, self.options)
-        engine.seed_lanes(states, np.zeros(seeds.size, np.uint64), _flat(seeds, np.uint64))
-        legal, rewards = self._advance(states, engine.START)
-        return self._show(seeds.shape, states, legal, rewards)
+        lanes = Lanes(self.game, seeds.size, self.options)
+        lanes.seed(lanes.all_lanes, _flat(seeds, np.uint64))
+        lanes.start(lanes.all_lanes)
+        return self._show(seeds.shape, lanes)
 
     def start(self, words: Any) -> Position:
         """New games, one for each seed in two words."""
@@ -257,20 +258,12 @@ class _Host:
 
     def step(self, state: Any, actions: Any) -> Position:
         """One action in each game."""
-        actions = np.asarray(actions)
-        states, chosen = self._records(state), _flat(actions, np.int64)
-        legal, rewards = self._advance(states, engine.REFRESH)
-        running = states["status"] == RUNNING
-        rewards[~running] = 0.0
-        played = running & self._are_legal(legal, chosen)
-        lanes = np.flatnonzero(played)
-        engine.advance_some(states, legal, lanes, engine.STEP, chosen, rewards)
-        offended = np.flatnonzero(running & ~played)
-        if offended.size:
-            losses = np.array([rewards_of_illegal(p, self.players) for p in range(self.players)])
-            rewards[offended] = losses[states["to_move"][offended]]
-            states["status"][offended] = TERMINATED
-        return self._show(actions.shape, states, legal, rewards)
+        actions, states = np.asarray(actions), self._records(state)
+        lanes = Lanes(self.game, states.size, self.options, states=states)
+        over = lanes.over()
+        lanes.rewards[over] = 0.0
+        lanes.step(np.flatnonzero(~over), _flat(actions, np.int64))
+        return self._show(actions.shape, lanes)
 
     def deal_hidden(self, state: Any, words: Any) -> npt.NDArray[np.uint8]:
         """The states with what their players in turn cannot see dealt anew."""
@@ -287,40 +280,18 @@ class _Host:
             self.game.require_states(states, self.options, "state")
         return states
 
-    def _advance(
-        self, states: State, command: int
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-        """START or REFRESH all games: their legal actions and rewards."""
-        legal = engine.new_legal(self.game.kernel, states.size)
-        rewards = np.zeros((states.size, self.players), np.float64)
-        lanes = np.arange(states.size)
-        engine.advance_some(states, legal, lanes, command, lanes, rewards)
-        return legal, rewards
-
-    def _are_legal(
-        self, legal: npt.NDArray[np.uint64], actions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.bool_]:
-        kernel = self.game.kernel
-        inside = (actions >= 0) & (actions < kernel.num_actions)
-        word, bit = np.divmod(np.where(inside, actions, 0), kernel.word_bits)
-        found = legal[np.arange(actions.size), word] >> bit.astype(np.uint64) & np.uint64(1)
-        return inside & found.astype(np.bool_)
-
-    def _show(
-        self, shape: tuple[int, ...], states: State, legal: Any, rewards: npt.NDArray[np.float64]
-    ) -> Position:
-        kernel, count = self.game.kernel, states.size
-        observation = np.empty((count, kernel.observation_size), np.int8)
-        mask = np.empty((count, kernel.num_actions), np.int8)
-        players = states["to_move"].astype(np.int64)
-        engine.observe_some(states, legal, np.arange(count), players, observation, mask)
+    def _show(self, shape: tuple[int, ...], lanes: Lanes) -> Position:
+        kernel, states = self.game.kernel, lanes.states
+        observation = np.empty((states.size, kernel.observation_size), np.int8)
+        mask = np.empty((states.size, kernel.num_actions), np.bool_)
+        lanes.observe(out=(observation, mask))
         return Position(
             states.view(np.uint8).reshape(*shape, self.size),
             observation.reshape(*shape, -1),
-            mask.view(np.bool_).reshape(*shape, -1),
-            players.astype(np.int32).reshape(shape),
-            rewards.astype(np.float32).reshape(*shape, self.players),
-            (states["status"] != RUNNING).reshape(shape),
+            mask.reshape(*shape, -1),
+            lanes.seats.astype(np.int32).reshape(shape),
+            lanes.rewards.astype(np.float32).reshape(*shape, self.players),
+            lanes.over().reshape(shape),
             (states["status"] == BY_LIMIT).reshape(shape),
         )
 

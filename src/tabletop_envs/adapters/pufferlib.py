@@ -35,11 +35,12 @@ from gymnasium import spaces
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
+from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
 from tabletop_envs.game import UINT64_MAX, Game, find_game, lane_seeds
-from tabletop_envs.kernels import BY_LIMIT, engine
+from tabletop_envs.kernels import BY_LIMIT
 
 try:
     require("pufferlib", "pufferlib")
@@ -97,7 +98,9 @@ class TabletopEnv(pufferlib.PufferEnv):
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.game = find_game(game)
-        self._lanes = OpponentLanes(self.game, count, opponents, seat, on_illegal, None, options)
+        self._lanes = OpponentLanes(
+            self.game, count, options, opponents=opponents, seat=seat, on_illegal=on_illegal
+        )
         self._seed(secrets.randbits(64) if seed is None else seed)
         low, high = self.game.bounds()
         ones = np.ones(self._lanes.num_actions, np.int8)
@@ -161,9 +164,9 @@ class TabletopEnv(pufferlib.PufferEnv):
         """
         lanes, chosen = self._lanes, checks.integers("actions", actions, (self.num_agents,))
         with lanes.rollback_on_error():
-            lanes.play(lanes.all_lanes, chosen)
+            lanes.step(lanes.all_lanes, chosen)
         over = lanes.over()
-        self.rewards[:] = lanes.learner_rewards()
+        self.rewards[:] = lanes.seat_rewards()
         self.terminals[:] = over
         ended = np.flatnonzero(over)
         infos = [self._results(ended)] if ended.size else []
@@ -185,21 +188,17 @@ class TabletopEnv(pufferlib.PufferEnv):
         }
 
     def _look(self) -> None:
-        lanes = self._lanes
-        engine.observe_some(
-            lanes.states, lanes.legal, lanes.all_lanes, lanes.seats, self._seen, self._mask
-        )
+        self._lanes.observe(out=(self._seen, self._mask))
         self.observations[:, : self.observation_size] = self._seen
         self.observations[:, self.observation_size :] = self._mask
 
     def render(self) -> str:
         """The first game's position as text."""
-        board = self._lanes.to_aec(0)
-        return self.game.text(board.snapshot(), None, False)
+        position = Board(self._lanes, None).to_aec(0).snapshot()
+        return self.game.text(position, None, False)
 
     def close(self) -> None:
         """Release what the environment holds; any number of times."""
-        self._lanes.close()
 
 
 def split(observations: Any, num_actions: int) -> tuple[Any, Any]:

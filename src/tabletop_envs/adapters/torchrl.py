@@ -68,12 +68,12 @@ import numpy.typing as npt
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
-from tabletop_envs.adapters.self_play import SelfPlayLanes
-from tabletop_envs.envs.learner import Lanes, OpponentLanes
+from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
 from tabletop_envs.game import Game, find_game, lane_seeds
-from tabletop_envs.kernels import BY_LIMIT, engine
+from tabletop_envs.kernels import BY_LIMIT
+from tabletop_envs.lanes import Indices, Lanes
 
 require("torchrl", "torchrl")
 
@@ -179,19 +179,21 @@ class TabletopEnv(EnvBase):
     ) -> None:
         count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         described = find_game(game)
-        lanes: OpponentLanes
+        lanes: Lanes
         if isinstance(opponents, str) and opponents == SELF:
             if seat is not None:
                 raise ValueError(f"seat={checks.shown(seat)} must be None with opponents='self'")
-            lanes = SelfPlayLanes(described, count, on_illegal, None, options)
+            lanes = Lanes(described, count, options, on_illegal=on_illegal)
         else:
-            lanes = OpponentLanes(described, count, opponents, seat, on_illegal, None, options)
+            lanes = OpponentLanes(
+                described, count, options, opponents=opponents, seat=seat, on_illegal=on_illegal
+            )
         seeds = lane_seeds(seed, count)
         super().__init__(device=device, batch_size=torch.Size([count]))
         self.game = described
         self.num_actions = lanes.num_actions
         self.num_players = lanes.num_players
-        self.self_play = isinstance(lanes, SelfPlayLanes)
+        self.self_play = not isinstance(lanes, OpponentLanes)
         self.categorical_actions = checks.boolean("categorical_actions", categorical_actions)
         self._lanes = lanes
         self._lanes.seed(lanes.all_lanes, seeds)
@@ -254,32 +256,34 @@ class TabletopEnv(EnvBase):
         numbers = action.cpu().numpy().reshape(self.batch_size[0])
         actions = checks.integers("action", numbers, numbers.shape)
         with self._lanes.rollback_on_error():
-            self._lanes.play(lanes, actions)
+            self._lanes.step(lanes, actions)
         self._warn(self._lanes.offended[lanes])
         result = self._show(lanes)
         played = np.zeros((self.batch_size[0], 1), np.bool_)
         played[lanes] = True
         rewards = self._lanes.rewards
         if not self.self_play:
-            rewards = rewards[self._lanes.all_lanes, self._lanes.seats][:, np.newaxis]
+            rewards = self._lanes.seat_rewards()[:, np.newaxis]
         result["reward"] = self._tensor(np.where(played, rewards, 0.0).astype(np.float32))
         return result
 
-    def _chosen(self, tensordict: Any, key: str) -> Lanes:
+    def _chosen(self, tensordict: Any, key: str) -> Indices:
         """The lanes that a key chooses, all without it."""
         chosen = None if tensordict is None else tensordict.get(key, None)
         if chosen is None:
             return self._lanes.all_lanes
         return np.flatnonzero(chosen.cpu().numpy().reshape(self.batch_size[0]))
 
-    def _show(self, lanes: Lanes) -> Any:
+    def _show(self, lanes: Indices) -> Any:
         """Observations, masks and flags of all lanes in fresh tensors, those of `lanes` looked at anew."""
         of, seats = self._lanes, self._lanes.seats
-        everybody = lanes.size == self.batch_size[0]
-        # Tensors handed out share their memory with these arrays, so each call needs its own.
-        fresh = np.empty_like if everybody else np.copy
-        self._observation, self._mask = fresh(self._observation), fresh(self._mask)
-        engine.observe_some(of.states, of.legal, lanes, seats, self._observation, self._mask)
+        observation, mask = of.observe(lanes)
+        if lanes.size < self.batch_size[0]:
+            # Tensors handed out share their memory with these arrays, so each call needs its own.
+            self._observation, self._mask = self._observation.copy(), self._mask.copy()
+            self._observation[lanes], self._mask[lanes] = observation, mask
+        else:
+            self._observation, self._mask = observation, mask
         over = of.over()[:, np.newaxis]
         mask = self._tensor(self._mask.view(np.bool_))
         self.action_spec.update_mask(mask)
@@ -305,7 +309,6 @@ class TabletopEnv(EnvBase):
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close the environment (`EnvBase.close`)."""
         super().close(raise_if_closed=raise_if_closed)
-        self._lanes.close()
 
 
 def own_turns(data: Any) -> Any:

@@ -15,12 +15,13 @@ from tianshou.utils import RunningMeanStd
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
-from tabletop_envs.adapters.self_play import SelfPlayLanes
+from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import Lanes, OpponentLanes
+from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
+from tabletop_envs.lanes import Indices, Lanes
 
 Ids = None | int | Iterable[int]
 
@@ -55,9 +56,16 @@ def make_vector_env(
             and what is allowed.
     """
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-    env = TabletopVenv(
-        OpponentLanes(game, count, opponents, seat, on_illegal, render_mode, options)
+    lanes = OpponentLanes(
+        game,
+        count,
+        options,
+        opponents=opponents,
+        seat=seat,
+        on_illegal=on_illegal,
+        remember=render_mode in ("rgb_array", "human"),
     )
+    env = TabletopVenv(lanes, render_mode)
     if seed is not None:
         env.seed(seed)
     return env
@@ -81,7 +89,9 @@ def make_self_play_vector_env(
         As `make_vector_env`.
     """
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-    env = TabletopVenv(SelfPlayLanes(game, count, on_illegal, render_mode, options))
+    remember = render_mode in ("rgb_array", "human")
+    lanes = Lanes(game, count, options, on_illegal=on_illegal, remember=remember)
+    env = TabletopVenv(lanes, render_mode)
     if seed is not None:
         env.seed(seed)
     return env
@@ -103,9 +113,10 @@ class TabletopVenv(BaseVectorEnv):
             algorithms ask for.
     """
 
-    def __init__(self, lanes: OpponentLanes) -> None:
+    def __init__(self, lanes: Lanes, render_mode: str | None) -> None:
         # Not the base's constructor, which makes a worker for every game.
         self._lanes = lanes
+        self._board = Board(lanes, render_mode)
         self.env_num = lanes.num_lanes
         self.is_async = False
         self.is_closed = False
@@ -117,14 +128,14 @@ class TabletopVenv(BaseVectorEnv):
         ]
         self.agents = [f"player_{player}" for player in range(lanes.num_players)]
         self.agent_idx = {agent: player for player, agent in enumerate(self.agents)}
-        self._self_play = isinstance(lanes, SelfPlayLanes)
+        self._self_play = not isinstance(lanes, OpponentLanes)
         self._actions = np.zeros(self.env_num, np.int64)
         self._warn = IllegalActionWarning("Use DQN or MaskedActor.")
 
     def _mask_of(self, lane: int) -> Any:
-        return lambda: self._lanes.look_at(np.array([lane]))[1][0]
+        return lambda: self._lanes.observe(np.array([lane]))[1][0]
 
-    def _ids(self, ids: Ids) -> Lanes:
+    def _ids(self, ids: Ids) -> Indices:
         """The lanes that `ids` names; ValueError for others than there are, and for doubles."""
         self._assert_is_not_closed()
         lanes = self._lanes.all_lanes
@@ -193,29 +204,29 @@ class TabletopVenv(BaseVectorEnv):
             raise error.ResetNeeded(f"games {over.tolist()} are over: call reset first")
         self._actions[lanes] = array
         with self._lanes.rollback_on_error():
-            self._lanes.play(lanes, self._actions)
+            self._lanes.step(lanes, self._actions)
         self._warn(self._lanes.offended[lanes])
         terminated = self._lanes.over()[lanes]
         truncated = np.zeros_like(terminated)
-        rewards = self._lanes.rewards if self._self_play else self._lanes.learner_rewards()
+        rewards = self._lanes.rewards if self._self_play else self._lanes.seat_rewards()
         return self._look(lanes), rewards[lanes], terminated, truncated, self._infos(lanes)
 
     def get_masks(self, id: Ids = None) -> npt.NDArray[np.bool_]:
         """The present masks of the games that `id` names, `bool (R, n)`: those of the last observations."""
-        masks: npt.NDArray[np.bool_] = self._lanes.look_at(self._ids(id))[1].astype(np.bool_)
+        masks: npt.NDArray[np.bool_] = self._lanes.observe(self._ids(id))[1].astype(np.bool_)
         return masks
 
-    def _look(self, lanes: Lanes) -> Any:
-        observation, mask = self._lanes.look_at(lanes)
+    def _look(self, lanes: Indices) -> Any:
+        observation, mask = self._lanes.observe(lanes)
         agents = np.array(self.agents)[self._lanes.seats[lanes]]
         # Some of Tianshou's policies invert the mask, so it must be of truth values.
         return Batch(agent_id=agents, obs=observation, mask=mask.astype(np.bool_))
 
-    def _infos(self, lanes: Lanes) -> npt.NDArray[Any]:
+    def _infos(self, lanes: Indices) -> npt.NDArray[Any]:
         states = self._lanes.states[lanes]
         columns = {
             "env_id": lanes,
-            "score": self._lanes.learner_scores()[lanes],
+            "score": self._lanes.seat_scores()[lanes],
             "ply": states["ply"],
             "seat": self._lanes.seats[lanes],
             "by_limit": states["status"] == BY_LIMIT,
@@ -230,13 +241,13 @@ class TabletopVenv(BaseVectorEnv):
     def render(self, **_: Any) -> list[Any]:
         """What the AEC environment's `render` gives, for every game; with `"human"` the window shows game 0."""
         self._assert_is_not_closed()
-        if self._lanes.render_mode == "human":
-            return [self._lanes.render(0)]
-        return [self._lanes.render(lane) for lane in range(self.env_num)]
+        if self._board.render_mode == "human":
+            return [self._board.render(0)]
+        return [self._board.render(lane) for lane in range(self.env_num)]
 
     def close(self) -> None:
         """Release what rendering holds; any number of times. No other method may be called afterwards."""
-        self._lanes.close()
+        self._board.close()
         self.is_closed = True
 
     # Attributes of the games
@@ -257,14 +268,16 @@ class TabletopVenv(BaseVectorEnv):
     def set_env_attr(self, key: str, value: Any, id: Ids = None) -> None:
         """Set `opponents` (who plays the other seats from the next action on) of all games.
 
-        ValueError for another attribute, and where `id` leaves games out, since they share it;
+        ValueError for another attribute, in self-play, and where `id` leaves games out, since they share it;
         nothing is set then.
         """
-        if key != "opponents" or self._ids(id).size != self.env_num:
+        lanes = self._lanes
+        everybody = self._ids(id).size == self.env_num
+        if key != "opponents" or not everybody or not isinstance(lanes, OpponentLanes):
             raise ValueError(
                 f"only 'opponents' can be set, and for all games at once: not {key!r} for {id}"
             )
-        self._lanes.opponents = value
+        lanes.opponents = value
 
 
 class _ObservationStatistics(RunningMeanStd):
