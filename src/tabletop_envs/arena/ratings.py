@@ -181,10 +181,10 @@ class Table:
 
     def pair(self, agent: str, other: str) -> Pair:
         """The results of an agent against another; ValueError where they did not meet."""
-        for pair in self.pairs:
-            if (pair.agent, pair.other) == (agent, other):
-                return pair
-        raise ValueError(f"{agent!r} and {other!r} have not met")
+        met = {(pair.agent, pair.other): pair for pair in self.pairs}
+        if (agent, other) not in met:
+            raise ValueError(f"{agent!r} and {other!r} have not met")
+        return met[agent, other]
 
     def to_dict(self) -> dict[str, Any]:
         """The table in plain JSON types."""
@@ -193,10 +193,10 @@ class Table:
     def __str__(self) -> str:
         lines = [f"{self.game}: {self.games} games, seed {self.seed}"]
         for standing in self.standings:
-            rating = (
-                "" if standing.mu is None else f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
-            )
-            lines.append(f"{standing.agent}: score {_percent(standing.score)}{rating}")
+            line = f"{standing.agent}: score {_percent(standing.score)}"
+            if standing.mu is not None:
+                line += f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
+            lines.append(line)
         for pair in self.pairs:
             count = pair.count
             lines.append(
@@ -260,9 +260,11 @@ def _standing(agent: str, games: Sequence[Outcome], rating: tuple[float, float] 
     values = [game.by_agent(game.shares)[agent] for game in own]
     alone = sum(max(game.shares) == 1 and game.seats[game.shares.index(1)] == agent for game in own)
     shared = sum(value > 0 for value in values) - alone
+    count = Count.of(values)
     mu, sigma = rating or (None, None)
-    score = _mean(values)
-    return Standing(agent, len(own), alone, shared, score, *wilson(score or 0, len(own)), mu, sigma)
+    return Standing(
+        agent, count.games, alone, shared, count.score, count.low, count.high, mu, sigma
+    )
 
 
 def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pair:
@@ -283,8 +285,8 @@ def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pai
 
 def _seat(seat: int, games: Sequence[Outcome]) -> Seat:
     values = [game.shares[seat] for game in games]
-    score = _mean(values)
-    return Seat(seat, values.count(1.0), score, *wilson(score or 0, len(values)))
+    count = Count.of(values)
+    return Seat(seat, values.count(1.0), count.score, count.low, count.high)
 
 
 def rate(agents: Sequence[str], games: Iterable[Outcome]) -> dict[str, tuple[float, float]]:
