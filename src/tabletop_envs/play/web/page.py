@@ -19,9 +19,9 @@ from tabletop_envs import checks, registry
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session, save
-from tabletop_envs.play.web.guide import get_guide
+from tabletop_envs.play.web.guide import steps
 from tabletop_envs.play.web.pacing import choose
-from tabletop_envs.render.svg.players import player_colours, player_name
+from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
 
 HINT_AGENT = "mcts:1000"
@@ -108,39 +108,39 @@ class WebGame:
             session, viewer = self.session, self._viewer
             env = session.env
             snapshot = env.snapshot()
-            name = env.game.name
-            guide = get_guide(name)
+            game = env.game
             players = [
                 {
-                    "name": player_name(name, player),
+                    "name": game.player_names[player],
                     "agent": agent,
                     "score": env.infos[env.possible_agents[player]]["score"],
-                    "colours": player_colours(name, player, colours),
+                    "colours": colours.of_player(game.palette, player),
                 }
                 for player, agent in enumerate(session.agents)
             ]
-            moves = session.legal_moves() if session.human_to_move else {}
-            told = len(self._log) - (0 if session.over else guide.untold(snapshot, viewer))
+            actions = session.legal_moves() if session.human_to_move else {}
+            moves = {action: game.decode(action, snapshot) for action in actions.values()}
+            told = len(self._log) - (0 if session.over else game.num_untold(snapshot, viewer))
             return {
                 "version": self._version,
-                "game": registry.batch_id(name),
+                "game": registry.batch_id(game.name),
                 "options": dict(env.options),
                 "ply": snapshot["ply"],
                 "players": players,
                 "turn": None if session.over else session.player,
                 "yours": len(moves) > 1,
-                "prompt": guide.prompt(snapshot, moves.values()) if moves else "",
+                "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": move, "steps": guide.steps(snapshot, action)}
-                    for move, action in moves.items()
+                    {"action": action, "name": name, "steps": steps(action, moves[action])}
+                    for name, action in actions.items()
                 ],
                 "viewer": viewer,
-                "curtain": self._has_curtain(guide.hides(snapshot)),
+                "curtain": self._has_curtain(game.has_secrets(env.options)),
                 "svg": env.svg(
                     viewer=None if viewer is None else env.possible_agents[viewer], theme=theme
                 ),
-                "cut": guide.cut,
-                "taken": guide.taken(snapshot),
+                "cut": svg.cut_of(game.name),
+                "taken": game.occupied(snapshot),
                 "log": self._log[:told],
                 "outcome": snapshot["outcome"],
                 "can_undo": session.can_undo,
@@ -158,7 +158,7 @@ class WebGame:
         """A record holds the seed, and so all that is hidden and all chance to come."""
         session = self.session
         game = session.env.game
-        tells = game.has_chance or get_guide(game.name).hides(session.env.snapshot())
+        tells = game.has_chance or game.has_secrets(session.env.options)
         return session.over or not tells or HUMAN not in session.agents
 
     def record(self) -> tuple[str, str]:
@@ -189,7 +189,7 @@ class WebGame:
                 }
                 for option in game.options
             ]
-            players = [player_name(name, player) for player in range(most)]
+            players = game.player_names[:most]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
 
