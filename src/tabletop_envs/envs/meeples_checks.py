@@ -20,7 +20,7 @@ PHASES = (
     "clone",
     "teleport",
 )
-STONES = tuple((a, b) for a in range(7) for b in range(a, 7))
+STONES = tuple((a, b) for a, b in kernel.STONE_VALUES.tolist())
 STEPS = (-SIDE, 1, SIDE, -1)  # up, right, down, left
 HAND_SIZE = {2: 14, 3: 9, 4: 7}
 # No round of a game has a higher number: 103 is the most that M27 allows (`check_last_round`), and some are left for puzzles.

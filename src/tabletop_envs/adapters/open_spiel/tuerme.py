@@ -12,7 +12,6 @@ from tabletop_envs.adapters.open_spiel.chance import Chance, Outcomes
 from tabletop_envs.game import State
 from tabletop_envs.kernels.tuerme import COLOURS, COPIES, SYMBOLS
 from tabletop_envs.kernels.tuerme_board import HALF, LOT_SYMBOLS, STREET_SQUARES
-from tabletop_envs.render.tuerme import NAMES
 
 STREETS = [int(square) for square in STREET_SQUARES]
 SYMBOL_NAMES = ("triangle", "circle", "square", "diamond")
@@ -54,7 +53,7 @@ class TuermeChance(Chance):
     def deal_name(self, place: int, outcome: int) -> str:
         """See `Chance`."""
         colour, symbol = divmod(outcome, SYMBOLS)
-        return f"deal {NAMES[colour]} {SYMBOL_NAMES[symbol]} to {STREETS[place]}"
+        return f"deal {self.game.player_names[colour]} {SYMBOL_NAMES[symbol]} to {STREETS[place]}"
 
     def deal_shape(self) -> tuple[int, ...]:
         """A row for each street, with a 1 in the column of its stone."""
