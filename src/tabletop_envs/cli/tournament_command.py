@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tabletop_envs.arena.tournaments import Progress
     from tabletop_envs.game import Game
 
-# At most so many agents fit side by side into 80 columns; more are shown as a list of pairs.
+# How many agents fit side by side into 80 columns; more are shown as a list of pairs.
 MAX_COLUMNS = 4
 
 

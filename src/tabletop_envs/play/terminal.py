@@ -19,7 +19,7 @@ from tabletop_envs.play.session import (
     save,
 )
 
-# At most so many moves are listed at every turn.
+# How many moves are listed at every turn at most.
 MAX_LISTED = 30
 COMMANDS = {
     "moves [TEXT]": "list the legal moves, or those with a text in their names",
