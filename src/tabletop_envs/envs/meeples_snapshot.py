@@ -167,13 +167,13 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
         hands=[_parse_stones(hand, f"hands[{p}]") for p, hand in enumerate(hands)],
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
-        supply=_parse_each(snapshot, "supply", players, lambda x, n: require_int(n, x, 0, 10)),
+        supply=_parse_each(snapshot, "supply", players, lambda n, x: require_int(n, x, 0, 10)),
         dice=[require_int(f"dice[{i}]", die, 1, 6) for i, die in enumerate(dice)],
         chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"], "chosen"),
-        chosen_field=_parse_field(chosen["field"], "chosen['field']"),
+        chosen_field=_parse_field("chosen['field']", chosen["field"]),
         setup_stones=sorted(_parse_stones(snapshot["setup_stones"], "setup_stones")),
         moved=require_bool("moved", snapshot["moved"]),
-        source=_parse_field(snapshot["source"], "source"),
+        source=_parse_field("source", snapshot["source"]),
         fired=[require_int(f"fired[{i}]", value, 1, 4) for i, value in enumerate(fired)],
         passed=_parse_each(snapshot, "passed", players, require_bool),
         set_block=_parse_each(snapshot, "set_block", players, require_bool),
@@ -185,14 +185,14 @@ def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
 
 def _parse_each(snapshot: Mapping[str, Any], name: str, players: int, parse: Any) -> list[Any]:
     entries = require_list(name, snapshot[name], players)
-    return [parse(entry, f"{name} of player {player}") for player, entry in enumerate(entries)]
+    return [parse(f"{name} of player {player}", entry) for player, entry in enumerate(entries)]
 
 
-def _parse_allowed(value: Any, name: str) -> int | None:
+def _parse_allowed(name: str, value: Any) -> int | None:
     return None if value is None else require_int(name, value, 0, 1)
 
 
-def _parse_field(value: Any, name: str) -> int | None:
+def _parse_field(name: str, value: Any) -> int | None:
     return None if value is None else require_int(name, value, 0, FIELDS - 1)
 
 
