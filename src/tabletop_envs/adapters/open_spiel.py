@@ -62,7 +62,6 @@ from tabletop_envs.agents import GameAgent
 from tabletop_envs.extras import require
 from tabletop_envs.game import Game, Snapshot, State, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine, rng
-from tabletop_envs.states import require_states
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -483,7 +482,7 @@ def _state_at(game: Game, states: State) -> TabletopState:
     """The state, with no history, of a position, which is copied."""
     options = tuple((one.name, type(one.default)(states[one.name][0])) for one in game.options)
     loaded = _loaded(game, options)
-    require_states(game, states, loaded.options)
+    game.require_states(states, loaded.options)
     return TabletopState(loaded, loaded.show(_copy(states)))
 
 
