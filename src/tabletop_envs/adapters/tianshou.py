@@ -147,8 +147,8 @@ class TabletopVenv(BaseVectorEnv):
     `float32 (R, L)` and `bool (R, n)`, R being the number of games asked about. Rewards are the
     learner's, `(R,)`, in self-play all players', `(R, players)`: zero before the end, losses
     included. Every end of a game is a termination, one by `max_plies` included. Games that are over
-    wait for `reset`, which collectors call. `action_space` and `observation_space` are lists with an
-    entry for each game, as Tianshou has them; samples of an action space are legal in its game.
+    wait for `reset`, which collectors call. `action_space` and `observation_space` are lists with
+    an entry for each game, as Tianshou has them; samples of an action space are legal in its game.
 
     Attributes:
         state_shape, action_shape: L and n, for networks.
@@ -392,12 +392,12 @@ class SelfPlayReplayBuffer(VectorReplayBuffer):
     def add(
         self, batch: Any, buffer_ids: npt.NDArray[np.int64] | list[int] | None = None
     ) -> tuple[npt.NDArray[Any], ...]:
-        """Take a transition `(R, …)` of each game in `buffer_ids`, all by default, as collectors have them.
+        """Take a transition `(R, …)` of each game in `buffer_ids`, all by default.
 
         Returns:
             For each game where the last transition of who acted stands; where the game is over, all
-            players' returns `(R, players)` and the number of the player's own actions; and where the
-            player's episode starts.
+            players' returns `(R, players)` and the number of the player's own actions; and where
+            the player's episode starts.
         """
         count, players = self._shape
         lanes = np.arange(count) if buffer_ids is None else np.asarray(buffer_ids)
