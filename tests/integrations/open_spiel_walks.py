@@ -11,7 +11,7 @@ import numpy as np
 import pyspiel
 
 from tabletop_envs.adapters import open_spiel  # noqa: F401 (registers the games)
-from tabletop_envs.kernels.meeples import REROLL
+from tabletop_envs.kernels.meeples.material import REROLL
 from tests.games import legal_actions, over
 
 # What an observer is told: whether what everybody sees, and whose secrets.

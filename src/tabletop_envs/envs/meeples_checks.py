@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabletop_envs.checks import require, require_equal
-from tabletop_envs.kernels import meeples_state as kernel
-from tabletop_envs.kernels.meeples_table import SIDE, WORD_BITS
+from tabletop_envs.kernels.meeples import material as kernel
+from tabletop_envs.kernels.meeples.table import SIDE, WORD_BITS
 
 PHASES = (
     "setup",
@@ -23,8 +23,7 @@ PHASES = (
 STONES = tuple((a, b) for a in range(7) for b in range(a, 7))
 STEPS = (-SIDE, 1, SIDE, -1)  # up, right, down, left
 HAND_SIZE = {2: 14, 3: 9, 4: 7}
-# No round of a game has a higher number: 103 is the most that M27 allows (`check_last_round`), and some are left for puzzles.
-LAST_ROUND = 120
+LAST_ROUND = kernel.LAST_ROUND
 SPECIAL_VALUES = {kernel.LAND: 4, kernel.SIDESTEP: 3, kernel.CLONE: 2, kernel.TELEPORT: 1}
 
 

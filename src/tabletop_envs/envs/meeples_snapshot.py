@@ -30,8 +30,8 @@ from tabletop_envs.envs.meeples_checks import (
 )
 from tabletop_envs.envs.meeples_turn import check_turn
 from tabletop_envs.game import Snapshot, rewards_of_scores
-from tabletop_envs.kernels import meeples_state as kernel
-from tabletop_envs.kernels.meeples_table import FIELDS, WORD_BITS
+from tabletop_envs.kernels.meeples import material as kernel
+from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS
 
 SNAPSHOT_KEYS = (
     "stones",

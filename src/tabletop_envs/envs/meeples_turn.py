@@ -17,10 +17,10 @@ from tabletop_envs.envs.meeples_checks import (
     neighbours,
 )
 from tabletop_envs.kernels import engine
-from tabletop_envs.kernels import meeples_state as kernel
-from tabletop_envs.kernels.meeples import PASS
-from tabletop_envs.kernels.meeples_stones import CENTRE, FIRST_STONE
-from tabletop_envs.kernels.meeples_table import FIELDS, WORDS
+from tabletop_envs.kernels.meeples import material as kernel
+from tabletop_envs.kernels.meeples.material import FIRST_STONE, PASS
+from tabletop_envs.kernels.meeples.stones import CENTRE
+from tabletop_envs.kernels.meeples.table import FIELDS, WORDS
 
 
 def check_turn(state: Any, position: Position, mover: int) -> None:

@@ -12,8 +12,8 @@ def packed_parts(game: Game) -> npt.NDArray[np.int64]:
     """A line for each part of an observation: where it starts, how many numbers, their lowest value, their digits."""
     return np.array(
         [
-            (part.slice.start, np.prod(part.shape), spec.low, spec.digits)
-            for part, spec in zip(game.observation.values(), game.parts, strict=True)
+            (part.slice.start, np.prod(part.shape), spec.low, (spec.high - spec.low).bit_length())
+            for part, spec in zip(game.observation.values(), game.kernel.observation, strict=True)
         ],
         np.int64,
     )

@@ -13,9 +13,9 @@ from tabletop_envs.adapters.open_spiel.chance import DICE_VALUES, Chance, Dice, 
 from tabletop_envs.envs.meeples_checks import STONES as STONE_VALUES
 from tabletop_envs.game import Game, State
 from tabletop_envs.kernels import engine
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.kernels.meeples.material import (
     BLOCKS,
-    HAND_SIZE,
+    FIRST_STONE,
     MAX_PLAYERS,
     NO_FIELD,
     NO_STONE,
@@ -24,7 +24,6 @@ from tabletop_envs.kernels.meeples_state import (
     SETUP,
     STONES,
 )
-from tabletop_envs.kernels.meeples_stones import FIRST_STONE
 
 
 class MeeplesChance(Chance):
@@ -36,7 +35,7 @@ class MeeplesChance(Chance):
 
     def __init__(self, game: Game, options: Mapping[str, Any]) -> None:
         super().__init__(game, options)
-        hand = int(HAND_SIZE[self.players])
+        hand = NUM_STONES // self.players
         self._room = [hand] * self.players + [NUM_STONES - hand * self.players]
         dice = self.players * int(options["dice_per_player"])
         self.max_outcomes = max(len(self._room), dice + 1)

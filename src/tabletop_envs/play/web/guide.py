@@ -12,10 +12,10 @@ from typing import Any
 
 from tabletop_envs.envs.meeples_checks import STONES
 from tabletop_envs.kernels import kirche as kirche_kernel
-from tabletop_envs.kernels import meeples as meeples_kernel
 from tabletop_envs.kernels import tuerme as tuerme_kernel
-from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples import material as meeples_kernel
+from tabletop_envs.kernels.meeples.material import FIRST_DIRECTION, FIRST_STONE
+from tabletop_envs.kernels.meeples.table import SIDE
 from tabletop_envs.kernels.tuerme_board import COLUMNS, SQUARES
 
 Snapshot = Mapping[str, Any]
