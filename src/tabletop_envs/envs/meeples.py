@@ -227,7 +227,7 @@ import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.meeples_checks import STONES, fields_of
+from tabletop_envs.envs.meeples_checks import fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import Game, Option, Snapshot, State, max_plies_option, observation_table
 from tabletop_envs.kernels.meeples import KERNEL
@@ -247,6 +247,7 @@ from tabletop_envs.kernels.meeples.material import (
     REROLL,
     SETUP,
     SIDESTEP,
+    STONE_HALVES,
     TELEPORT,
 )
 from tabletop_envs.kernels.meeples.table import SIDE
@@ -267,7 +268,28 @@ class Meeples(Game):
         Option("open_hands", False, 0, 1, "whether all hands are seen by everybody"),
         max_plies_option(1000),
     )
-    snapshot_keys = meeples_snapshot.SNAPSHOT_KEYS
+    snapshot_keys = (
+        "stones",
+        "hands",
+        "blocks",
+        "meeples",
+        "dice",
+        "supply",
+        "round",
+        "phase",
+        "chosen",
+        "setup_stones",
+        "moved",
+        "source",
+        "fired",
+        "new_meeples",
+        "stale_rounds",
+        "passed",
+        "set_block",
+        "dice_allowed",
+        "fails",
+        "rerolled",
+    )
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
         return (
@@ -301,7 +323,7 @@ class Meeples(Game):
         if action >= FIRST_DIRECTION:
             return DIRECTIONS[action - FIRST_DIRECTION]
         if action >= FIRST_STONE:
-            a, b = STONES[action - FIRST_STONE]
+            a, b = STONE_HALVES[action - FIRST_STONE]
             return f"{'pick up' if phase == LAND else 'lay'} {a}-{b}"
         row, column = divmod(action, SIDE)
         return f"{self._field_verb(state, phase, action)} {row},{column}"

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tabletop_envs.adapters.open_spiel.chance import DICE_VALUES, Chance, Dice, Outcomes, copy_of
-from tabletop_envs.envs.meeples_checks import STONES as STONE_VALUES
 from tabletop_envs.game import Game, State
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels.meeples.material import (
@@ -22,6 +21,7 @@ from tabletop_envs.kernels.meeples.material import (
     NOT_LAID,
     NUM_STONES,
     SETUP,
+    STONE_HALVES,
     STONES,
 )
 
@@ -79,7 +79,7 @@ class MeeplesChance(Chance):
         return f"deal {self._name(place)} {to}"
 
     def _name(self, stone: int) -> str:
-        a, b = STONE_VALUES[stone]
+        a, b = STONE_HALVES[stone]
         return f"{a}-{b}"
 
     def deal_shape(self) -> tuple[int, ...]:
