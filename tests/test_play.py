@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from tabletop_envs import agents, cli, registry
 from tabletop_envs.agents import RandomAgent
 from tabletop_envs.arena import records
-from tabletop_envs.kernels.meeples import REROLL
+from tabletop_envs.kernels.meeples.material import REROLL
 from tabletop_envs.play.session import Session, load, save
 from tabletop_envs.play.terminal import COMMAND_WORDS, find_move
 from tests.command_line import plain, run

@@ -11,7 +11,7 @@ import pyspiel
 
 from tabletop_envs.adapters import open_spiel  # noqa: F401 (registers the games)
 from tabletop_envs.kernels import rng as generators
-from tabletop_envs.kernels.meeples import REROLL
+from tabletop_envs.kernels.meeples.material import REROLL
 from tests.games import legal_actions, over
 
 

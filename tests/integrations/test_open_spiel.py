@@ -31,7 +31,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
 
 from benchmarks import connect_four_game  # noqa: E402
 from tabletop_envs.adapters import open_spiel  # noqa: E402
-from tabletop_envs.kernels.meeples import REROLL  # noqa: E402
+from tabletop_envs.kernels.meeples.material import REROLL  # noqa: E402
 from tests.games import GAMES, STRATEGIES, each_case, each_game, raw_env  # noqa: E402
 from tests.integrations.common import run_script, scripts  # noqa: E402
 from tests.integrations.open_spiel_walks import load, play_beside, sample, walk  # noqa: E402

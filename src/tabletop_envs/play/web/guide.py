@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tabletop_envs.envs.meeples_checks import STONES
 from tabletop_envs.kernels import kirche as kirche_kernel
-from tabletop_envs.kernels import meeples as meeples_kernel
 from tabletop_envs.kernels import tuerme as tuerme_kernel
-from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples import material as meeples_kernel
+from tabletop_envs.kernels.meeples.material import FIRST_DIRECTION, FIRST_STONE, STONE_HALVES
+from tabletop_envs.kernels.meeples.table import SIDE
 from tabletop_envs.kernels.tuerme_board import COLUMNS, SQUARES
 
 Snapshot = Mapping[str, Any]
@@ -116,7 +115,7 @@ class _Meeples(Guide):
         if action >= FIRST_DIRECTION:
             offset = (-SIDE, 1, SIDE, -1)[action - FIRST_DIRECTION]
             return [[f"field:{snapshot['chosen']['field'] + offset}"]]
-        a, b = STONES[action - FIRST_STONE]
+        a, b = STONE_HALVES[action - FIRST_STONE]
         if snapshot["phase"] != "land":
             return [[f"stone:{a}-{b}"]]
         laid = next(s["fields"] for s in snapshot["stones"] if s["stone"] == [a, b])
