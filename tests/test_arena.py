@@ -407,7 +407,7 @@ def test_no_file_is_left_where_nothing_was_played(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         play_small(tmp_path)
     os.mkfifo(path)
-    with pytest.raises(ValueError, match="must be a regular file"):
+    with pytest.raises(OSError, match="must be a regular file"):
         Tournament("kirche", AGENTS, 8, 5, path=path)
 
 

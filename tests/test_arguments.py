@@ -15,7 +15,7 @@ import pytest
 import tabletop_envs
 from tabletop_envs import checks, kirche_v0, registry, tuerme_v0
 from tabletop_envs.agents.mcts import MCTSAgent
-from tabletop_envs.arena import records, tournaments
+from tabletop_envs.arena import records, replay, tournaments
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.gym import TabletopGymEnv
@@ -25,7 +25,7 @@ from tabletop_envs.game import lane_seeds
 from tabletop_envs.kirche_v0 import GAME
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
-from tabletop_envs.render import replay, svg
+from tabletop_envs.render import svg
 from tabletop_envs.search import PUCT, Search, SearchConfig
 from tabletop_envs.testing import check_env, check_kernel
 
@@ -371,7 +371,7 @@ CASES = [
         seed=[*SEEDS, None],
         allow_floats=[*BOOLS, None],
     ),
-    *_named("render.replay.page", lambda **g: replay.page([], **g), theme=[*WORDS, None]),
+    *_named("arena.replay.page", lambda **g: replay.page([], **g), theme=[*WORDS, None]),
     *_named(
         "render.svg.draw",
         _draw,

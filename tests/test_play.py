@@ -405,7 +405,7 @@ def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
         (["kirche", "--opponent", "guru"], ["--opponent", "no agent 'guru'"]),
         (["kirche", "--opponent", "mtcs:N"], ["did you mean 'mcts:400'?"]),
         (["kirche", "--opponent", "mcts"], ["did you mean 'mcts:400'?"]),
-        (["kirche", "--opponent", "random", "random"], ["2 opponents for 1 other seats"]),
+        (["kirche", *2 * ["--opponent", "random"]], ["2 opponents for 1 other seats"]),
         (["kirche", "--seat", "2", "--opponent", "random"], ["--seat", "0 to 1"]),
         (["kirche", "--option", "num_houses=9"], ["num_houses=9", "from 1 to 7"]),
         (["kirche", "--option", "num_hauses=9"], ["did you mean 'num_houses'?"]),

@@ -268,8 +268,8 @@ class Game(ABC):
                 key in allowed,
                 f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
             )
-        require_choice(snapshot["game"], "game", (self.name,))
-        given = require_mapping(snapshot["options"], "options")
+        require_choice("game", snapshot["game"], (self.name,))
+        given = require_mapping("options", snapshot["options"])
         known = [option.name for option in self.options]
         for key in given:
             require(
@@ -282,9 +282,9 @@ class Game(ABC):
         players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
-        state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
-        state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
+        state["rng"] = require_int("rng", snapshot.get("rng", fresh_rng), 0, UINT64_MAX)
+        state["ply"] = require_int("ply", snapshot["ply"], 0, int(options["max_plies"]))
+        state["to_move"] = require_int("to_move", snapshot["to_move"], 0, players - 1)
         outcome = _parse_outcome(snapshot["outcome"], players)
         if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
@@ -351,9 +351,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:
         return None
-    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
-    scores = require_list(given["scores"], "outcome['scores']", players)
-    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    given = require_mapping("outcome", outcome, ("scores", "rewards", "by_limit"))
+    scores = require_list("outcome['scores']", given["scores"], players)
+    rewards = require_list("outcome['rewards']", given["rewards"], players)
     for reward in rewards:
         require(
             isinstance(reward, int | float | np.integer | np.floating)
@@ -362,9 +362,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
         )
     low, high = -(2**15), 2**15 - 1  # what states hold
     return {
-        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "scores": [require_int("a score in outcome", score, low, high) for score in scores],
         "rewards": rewards,
-        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
+        "by_limit": require_bool("outcome['by_limit']", given["by_limit"]),
     }
 
 
@@ -376,10 +376,10 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
         return None
     scores = [int(score) for score in state["scores"][:players]]
     by_limit = bool(state["status"] == BY_LIMIT)
-    require_equal(outcome["scores"], scores, "outcome['scores']")
-    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
+    require_equal("outcome['scores']", outcome["scores"], scores)
+    require_equal("outcome['by_limit']", outcome["by_limit"], by_limit)
     if over:
-        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        require_equal("outcome['rewards']", outcome["rewards"], rewards_of_scores(scores))
         return None
     # By the rules the game continues here: only an illegal action can have ended it.
     offender = int(state["to_move"])

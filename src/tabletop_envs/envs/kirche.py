@@ -180,15 +180,15 @@ class Kirche(Game):
         ply, houses = int(state["ply"]), int(state["num_houses"])
         phase = (ply >= 4) + (ply >= 4 + 2 * houses)
         require_equal(
-            PHASES[require_choice(snapshot["phase"], "phase", PHASES)],
-            PHASES[phase],
             f"phase (at ply {ply} with num_houses={houses})",
+            PHASES[require_choice("phase", snapshot["phase"], PHASES)],
+            PHASES[phase],
         )
         if phase < 2:
             mover = ply >> 1 if ply < 4 else ply & 1
-            require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
+            require_equal(f"to_move (at ply {ply})", int(state["to_move"]), mover)
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
-        pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
+        pastor = require_int("pastor", snapshot["pastor"], 0, SQUARES - 1)
         require(
             phase == 2 or pastor == CENTRE,
             f"pastor is {pastor}, but must be {CENTRE} until pieces move (K1)",
@@ -196,12 +196,12 @@ class Kirche(Game):
         state["pastor"] = 1 << pastor
         taken = {pastor: "the pastor"}
         placed = _placed(ply, houses)
-        for player, pieces in enumerate(require_list(snapshot["pieces"], "pieces", 2)):
+        for player, pieces in enumerate(require_list("pieces", snapshot["pieces"], 2)):
             counts = dict.fromkeys(KINDS, 0)
-            for entry in require_list(pieces, f"pieces of {PLAYERS[player]}"):
+            for entry in require_list(f"pieces of {PLAYERS[player]}", pieces):
                 counts[self._read_piece(state, player, entry, taken)] += 1
             require_equal(
-                counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
+                f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})", counts, placed[player]
             )
         self._check_placements(state, phase)
         # Only the last mover's own action completes a town (K10). A puzzle in which a town is complete already may be
@@ -217,10 +217,10 @@ class Kirche(Game):
 
     @staticmethod
     def _read_piece(state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:
-        piece = require_mapping(entry, "a piece", ("kind", "square", "ridge"))
-        kind = KINDS[require_choice(piece["kind"], "a piece's kind", KINDS)]
-        square = require_int(piece["square"], f"the square of a {kind}", 0, SQUARES - 1)
-        ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
+        piece = require_mapping("a piece", entry, ("kind", "square", "ridge"))
+        kind = KINDS[require_choice("a piece's kind", piece["kind"], KINDS)]
+        square = require_int(f"the square of a {kind}", piece["square"], 0, SQUARES - 1)
+        ridge = require_choice(f"the ridge of the {kind} on {square}", piece["ridge"], RIDGES)
         name = f"{PLAYERS[player]}'s {kind}"
         require(
             square not in taken,

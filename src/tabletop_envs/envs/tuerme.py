@@ -215,7 +215,7 @@ class Tuerme(Game):
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])
         _check_stones(stacks)
-        passes = require_int(snapshot["passes"], "passes", 0, min(players, ply))
+        passes = require_int("passes", snapshot["passes"], 0, min(players, ply))
         _write_stacks(state, stacks)
         state["passes"] = passes
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
@@ -225,8 +225,8 @@ class Tuerme(Game):
         )
         ending_city = snapshot["ending_city"]
         if ending_city is not None:
-            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
-        require_equal(ending_city, city, "ending_city (T11)")
+            ending_city = require_int("ending_city", ending_city, 0, CITIES - 1)
+        require_equal("ending_city (T11)", ending_city, city)
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -282,13 +282,13 @@ def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
 def _parse_stacks(given: Any) -> dict[int, Stack]:
     """The stacks of a snapshot by their squares, each possible by itself."""
     stacks: dict[int, Stack] = {}
-    for entry in require_list(given, "stacks"):
-        stack = require_mapping(entry, "a stack", ("square", "colour", "symbol", "height"))
-        square = require_int(stack["square"], "the square of a stack", 0, SQUARES - 1)
+    for entry in require_list("stacks", given):
+        stack = require_mapping("a stack", entry, ("square", "colour", "symbol", "height"))
+        square = require_int("the square of a stack", stack["square"], 0, SQUARES - 1)
         name = f"of the stack on square {square}"
-        colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
-        symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
-        height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
+        colour = require_int(f"the colour {name}", stack["colour"], 0, COLOURS - 1)
+        symbol = require_int(f"the symbol {name}", stack["symbol"], 0, SYMBOLS - 1)
+        height = require_int(f"the height {name}", stack["height"], 1, MAX_HEIGHT)
         require(
             square not in stacks,
             f"two stacks stand on square {square}, but must stand on different ones",
@@ -308,7 +308,7 @@ def _check_stones(stacks: Mapping[int, Stack]) -> None:
         stones[symbol] += height
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
-        require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
+        require_equal(f"the number of stones of symbol {symbol}", stones[symbol], COLOURS * COPIES)
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
