@@ -29,7 +29,6 @@ from tabletop_envs.arena.compact import Store, deltas, split
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Snapshot
 from tabletop_envs.render import svg
-from tabletop_envs.render.svg.players import player_colours, player_name
 
 __all__ = ["page"]
 
@@ -152,13 +151,13 @@ def _entry(record: GameRecord, film: _Film) -> dict[str, Any]:
         previous = snapshot
     if illegal is not None:
         names[-1] += " (illegal)"
-    name = env.game.name
-    sides = [player_name(name, player) for player in range(len(record.agents))]
+    game = env.game
+    sides = game.player_names[: len(record.agents)]
     players = [
         {
             "name": side,
             "agent": agent,
-            "colours": [player_colours(name, player, theme) for theme in svg.THEMES.values()],
+            "colours": [theme.of_player(game.palette, player) for theme in svg.THEMES.values()],
         }
         for player, (side, agent) in enumerate(zip(sides, record.agents, strict=True))
     ]

@@ -137,7 +137,7 @@ Example
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Snapshot, State, max_plies_option, observation_table
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (
@@ -185,6 +193,7 @@ class Tuerme(Game):
 
     name = "tuerme"
     kernel = kernel.KERNEL
+    player_names = ("red", "blue", "green", "yellow")
     options = (
         Option("num_players", 2, 2, 4, "how many players"),
         Option("slide", False, 0, 1, "whether stacks land on empty squares at any distance"),
@@ -234,18 +243,27 @@ class Tuerme(Game):
             _check_passes(state, mover, players, passes)
         return city is not None or passes == players or _lots_are_settled(stacks)
 
-    def action_to_str(self, state: Any, action: int) -> str:
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
         if action == kernel.PASS:
-            return "pass"
+            return Move("pass", "pass")
         plane, square = divmod(action, SQUARES)
         row, column = divmod(square, COLUMNS)
         to_row, to_column = (row, plane) if plane < COLUMNS else (plane - COLUMNS, column)
-        return f"move {row},{column} to {to_row},{to_column}"
+        name = f"move {row},{column} to {to_row},{to_column}"
+        return Move(name, "move", (square,), to_row * COLUMNS + to_column)
+
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        if any(move.kind == "pass" for move in moves):
+            return "You have no move: pass."
+        return "Choose a stack, then where it goes."
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        return [stack["square"] for stack in position["stacks"]]
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import tuerme as drawing
 
-        return drawing.text(snapshot, colour)
+        return drawing.text(self, snapshot, colour)
 
 
 def _read_stacks(state: Any) -> dict[int, Stack]:

@@ -16,8 +16,8 @@ from tabletop_envs import checks, registry
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.play import session as sessions
 from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session
-from tabletop_envs.play.web.guide import get_guide
-from tabletop_envs.render.svg.players import player_colours, player_name
+from tabletop_envs.play.web.guide import steps
+from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
 
 # What the form for a new game offers; all that `make_agent` knows is accepted.
@@ -80,41 +80,41 @@ class WebGame:
         with self._lock:
             session, env, viewer = self.session, self.session.env, self.session.viewer
             snapshot = env.snapshot()
-            name = env.game.name
-            guide = get_guide(name)
+            game = env.game
             players = [
                 {
-                    "name": player_name(name, player),
+                    "name": game.player_names[player],
                     "agent": agent,
                     "score": env.infos[env.possible_agents[player]]["score"],
-                    "colours": player_colours(name, player, colours),
+                    "colours": colours.of_player(game.palette, player),
                 }
                 for player, agent in enumerate(session.agents)
             ]
-            moves = session.legal_moves() if session.human_to_move else {}
-            untold = 0 if session.over else guide.untold(snapshot, viewer)
+            actions = session.legal_moves() if session.human_to_move else {}
+            moves = {action: game.decode(action, snapshot) for action in actions.values()}
+            untold = 0 if session.over else game.num_untold(snapshot, viewer)
             several = session.agents.count(HUMAN) > 1
             return {
                 "version": self._version,
-                "game": registry.batch_id(name),
+                "game": registry.batch_id(game.name),
                 "options": dict(env.options),
                 "ply": snapshot["ply"],
                 "players": players,
                 "turn": None if session.over else session.player,
                 "yours": len(moves) > 1,
-                "prompt": guide.prompt(snapshot, moves.values()) if moves else "",
+                "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": move, "steps": guide.steps(snapshot, action)}
-                    for move, action in moves.items()
+                    {"action": action, "name": name, "steps": steps(action, moves[action])}
+                    for name, action in actions.items()
                 ],
                 "viewer": viewer,
                 # Several people at one screen must not see each other's hands.
-                "curtain": several and not session.over and guide.hides(snapshot),
+                "curtain": several and not session.over and game.has_secrets(env.options),
                 "svg": env.svg(
                     viewer=None if viewer is None else env.possible_agents[viewer], theme=theme
                 ),
-                "cut": guide.cut,
-                "taken": guide.taken(snapshot),
+                "cut": svg.cut_of(game.name),
+                "taken": game.occupied(snapshot),
                 "log": [
                     {"player": move.player, "name": move.name, "only": move.only}
                     for move in session.moves[: len(session.moves) - untold]
@@ -131,7 +131,7 @@ class WebGame:
         """Whether a record, which holds the seed, tells nothing that is hidden or to come."""
         session = self.session
         game = session.env.game
-        tells = game.has_chance or get_guide(game.name).hides(session.env.snapshot())
+        tells = game.has_chance or game.has_secrets(session.env.options)
         return session.over or not tells or HUMAN not in session.agents
 
     def record(self) -> tuple[str, str]:
@@ -162,7 +162,7 @@ class WebGame:
                 }
                 for option in game.options
             ]
-            players = [player_name(name, player) for player in range(most)]
+            players = game.player_names[:most]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
 
