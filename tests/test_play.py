@@ -500,7 +500,7 @@ class RealTerminal:
         os.close(terminal)
         self.shown = ""
 
-    def wait_for(self, text: str, seconds: float = 60) -> str:
+    def wait_for(self, text: str, seconds: float = 300) -> str:
         """Read until a text has come; all that was shown before it and since the last wait."""
         import select
 
@@ -555,5 +555,5 @@ def test_a_terminal_completes_names_and_saves_at_the_end(
     one.type(key)
     one.wait_for("saved: game.jsonl")
     one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
-    assert one.process.wait(30) == exit_code
+    assert one.process.wait(300) == exit_code
     assert len(load("game.jsonl").actions) == 1
