@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import connect_four as rules
 from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.game import Game, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
 
@@ -26,10 +26,6 @@ class ConnectFour(Game):
     name = "connect_four"
     kernel = rules.KERNEL
     options = (max_plies_option(rules.SQUARES),)
-    parts = (
-        Part("own_stones", (1, rules.ROWS, rules.COLUMNS)),
-        Part("other_stones", (1, rules.ROWS, rules.COLUMNS)),
-    )
     snapshot_keys = ("stones",)
 
     def position(self, state: Any) -> Snapshot:

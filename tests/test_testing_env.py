@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,8 @@ from pettingzoo.utils import BaseWrapper
 
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import Game, Part
+from tabletop_envs.game import Game
+from tabletop_envs.kernels import Part
 from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
 from tests.games import each_game, module
 
@@ -109,7 +111,15 @@ def refuse_full(self: Any, state: Any, action: int) -> str:
 
 GAMES = {
     "the range of a part": (
-        {"parts": (Part("own_stones", (1, 6, 7)), Part("other_stones", (1, 6, 7), 0))},
+        {
+            "kernel": replace(
+                ConnectFour.kernel,
+                observation=(
+                    Part("own_stones", (1, 6, 7)),
+                    Part("other_stones", (1, 6, 7), high=0),
+                ),
+            )
+        },
         r"observe: what an agent sees lies in its observation space[\s\S]*other_stones",
     ),
     "a name twice": (

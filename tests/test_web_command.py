@@ -74,7 +74,7 @@ def test_signals_save_and_end(tmp_path: Path, number: signal.Signals) -> None:
     with started(tmp_path, *KIRCHE) as (process, address):
         play_first(address)
         process.send_signal(number)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=300)
     assert process.returncode == (0 if number == signal.SIGINT else -signal.SIGTERM)
     assert errors == ""
     assert "saved: kirche-v0-7.jsonl" in output
@@ -88,7 +88,7 @@ def test_the_given_file_is_written(tmp_path: Path) -> None:
     with started(tmp_path, *KIRCHE, "--save", "mine.jsonl") as (process, address):
         play_first(address)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (0, "")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.jsonl"]
     assert "saved: mine.jsonl" in output
@@ -102,7 +102,7 @@ def test_a_saved_game_goes_on_in_the_browser(tmp_path: Path) -> None:
         with urllib.request.urlopen(f"{address}state") as answer:
             assert json.load(answer)["log"] == web.state()["log"]
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
     assert list(records.read_records(tmp_path / "mine.jsonl")) == [web.session.record()]
 
 
@@ -130,7 +130,7 @@ def test_only_the_loopback_address_is_bound(tmp_path: Path) -> None:
         # Another address of this machine's loopback net would be reached if all were bound.
         with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), timeout=5):
             pass
-        with socket.create_connection(("127.0.0.1", port), timeout=5):
+        with socket.create_connection(("127.0.0.1", port), timeout=300):
             pass
 
 

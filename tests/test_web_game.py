@@ -168,7 +168,7 @@ def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(
     def undo_meanwhile(*arguments: Any) -> int:
         thread = threading.Thread(target=web.undo, args=(version,))
         thread.start()
-        thread.join(10)
+        thread.join(300)
         assert not thread.is_alive()
         return choose(*arguments)
 

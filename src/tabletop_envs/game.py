@@ -6,6 +6,7 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 from __future__ import annotations
 
 import secrets
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,6 @@ __all__ = [
     "Move",
     "ObservationPart",
     "Option",
-    "Part",
     "Snapshot",
     "State",
     "find_game",
@@ -88,16 +88,6 @@ class ObservationPart(NamedTuple):
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Part:
-    """A line of the observation table: a part's name and shape, and the range of its numbers over all options."""
-
-    name: str
-    shape: tuple[int, ...]
-    high: int = 1
-    low: int = 0
-
-
 class Move(NamedTuple):
     """What an action means in a position.
 
@@ -125,7 +115,6 @@ class Game(ABC):
     name: ClassVar[str]
     kernel: ClassVar[Kernel]
     options: ClassVar[tuple[Option, ...]]
-    parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
     # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
@@ -219,20 +208,22 @@ class Game(ABC):
     def observation(self) -> dict[str, ObservationPart]:
         """Each named part of an observation: its slice and its shape."""
         table, start = {}, 0
-        for part in self.parts:
-            stop = start + int(np.prod(part.shape))
-            table[part.name] = ObservationPart(slice(start, stop), part.shape)
-            start = stop
-        if start != self.kernel.observation_size:
-            raise AssertionError(
-                f"{self.name}: the table has {start} numbers, the kernel {self.kernel.observation_size}"
-            )
+        for part in self.kernel.observation:
+            table[part.name] = ObservationPart(slice(start, start + part.size), part.shape)
+            start += part.size
         return table
 
     def bounds(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """The lowest and the highest value of every number of an observation."""
-        low = np.concatenate([np.full(np.prod(p.shape), p.low, np.int8) for p in self.parts])
-        high = np.concatenate([np.full(np.prod(p.shape), p.high, np.int8) for p in self.parts])
+        low, high = (
+            np.concatenate(
+                [
+                    np.full(part.size, getattr(part, end), np.int8)
+                    for part in self.kernel.observation
+                ]
+            )
+            for end in ("low", "high")
+        )
         return low, high
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
@@ -371,6 +362,27 @@ class Game(ABC):
     @abstractmethod
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
+
+
+def observation_table(kernel: Kernel) -> str:
+    """The parts of an observation as a table in reStructuredText, 100 columns wide, for the game's manual."""
+    rows = [("part", "shape", "range", "meaning")]
+    for part in kernel.observation:
+        between = ", " if part.high - part.low == 1 else " … "
+        numbers = f"{part.low}{between}{part.high}".replace("-", "−")
+        rows.append((f"`{part.name}`", str(part.shape), numbers, part.meaning))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    widths.append(100 - sum(width + 2 for width in widths))
+    rule = "  ".join("=" * width for width in widths)
+    lines = []
+    for name, shape, numbers, meaning in rows:
+        first, *more = textwrap.wrap(meaning, widths[3]) or [""]
+        lines += [(name, shape, numbers, first), *(("", "", "", line) for line in more)]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join((rule, table[0], rule, *table[1:], rule))
 
 
 def find_game(game: Game | str) -> Game:

@@ -142,7 +142,7 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
 
     def choose(*arguments: Any) -> int:
         thinks.set()
-        go_on.wait(10)
+        go_on.wait(300)
         return chosen(*arguments)
 
     monkeypatch.setattr(sessions, "choose", choose)
@@ -153,7 +153,7 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
             thinks.clear()
             go_on.clear()
             player.run("document.querySelector('#legal button').click()")
-            assert thinks.wait(10)
+            assert thinks.wait(300)
             assert "random thinks" in player.text("#status")
             assert player.text("#legal") == "it is not your turn"
             player.click(button)
@@ -231,7 +231,7 @@ def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
     browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(60)) - 1)
+    monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(300)) - 1)
     session = Session("kirche", ["human", "greedy"], 1)
     with served(session, think_seconds=0.1) as (game, address):
         player = Player(browser, game, address)

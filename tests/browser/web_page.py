@@ -13,7 +13,7 @@ from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 
 # Long enough to compile on a busy machine; nobody waits longer than needed.
-WAIT = 180.0
+WAIT = 300.0
 
 
 @contextlib.contextmanager

@@ -86,19 +86,7 @@ Observation
 
 `Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
 
-===============  ==========  =======  ================================================================
-part             shape       range    meaning
-===============  ==========  =======  ================================================================
-`own_pieces`     (3, 7, 7)   0, 1     planes of the own spire, nave, houses
-`other_pieces`   (3, 7, 7)   0, 1     the same of the other player
-`ridges`         (2, 7, 7)   0, 1     planes of the pieces with horizontal, vertical ridge
-`pastor`         (1, 7, 7)   0, 1     where the pastor stands
-`phase`          (3,)        0, 1     churches, houses, moves
-`to_move`        (2,)        0, 1     the player in turn: own, other; both 0 once the game is over
-`seat`           (2,)        0, 1     the observing player: light, dark
-`houses_left`    (2,)        0 … 7    houses still to be placed: own, other
-`ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
-===============  ==========  =======  ================================================================
+{observation}
 
 Positions
 =========
@@ -136,7 +124,7 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Move, Option, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Move, Option, Snapshot, max_plies_option, observation_table
 from tabletop_envs.kernels import kirche as kernel
 
 SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24
@@ -157,17 +145,6 @@ class Kirche(Game):
     options = (
         Option("num_houses", 7, 1, 7, "houses of each player"),
         max_plies_option(200),
-    )
-    parts = (
-        Part("own_pieces", (3, SIZE, SIZE)),
-        Part("other_pieces", (3, SIZE, SIZE)),
-        Part("ridges", (2, SIZE, SIZE)),
-        Part("pastor", (1, SIZE, SIZE)),
-        Part("phase", (3,)),
-        Part("to_move", (2,)),
-        Part("seat", (2,)),
-        Part("houses_left", (2,), 7),
-        Part("ply", (3,), 127),
     )
     snapshot_keys = ("phase", "pastor", "pieces")
 
@@ -352,6 +329,7 @@ def _placed(ply: int, houses: int) -> list[dict[str, int]]:
 
 
 GAME = Kirche()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

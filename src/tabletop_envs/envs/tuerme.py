@@ -113,25 +113,7 @@ Observation
 `Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means the observing player
 first, then the following players; entries without a player are 0:
 
-======================  ===========  =======  ======================================================================
-part                    shape        range    meaning
-======================  ===========  =======  ======================================================================
-`colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in turn, then of the neutral
-                                              colours by number; on streets and in lots, like all stacks below
-`movable`               (1, 8, 14)   0, 1     the stacks that the observing player may move: own, neutral, on streets
-`symbols`               (4, 8, 14)   0, 1     planes of the stacks of each symbol
-`heights`               (1, 8, 14)   0 … 5    the height of the stack on each square
-`vacant_lots`           (4, 8, 14)   0, 1     planes of the vacant lots of each symbol
-`num_players`           (3,)         0, 1     2, 3, 4 players
-`to_move`               (4,)         0, 1     whose turn it is, in turn; all 0 once the game is over
-`seat`                  (4,)         0, 1     the observing player: `player_0` … `player_3`
-`scores`                (4,)         0 … 100  the scores as they stand, in turn
-`passes`                (1,)         0 … 4    how many players have just passed in a row
-`ending_city`           (8,)         0, 1     the city that ended the game
-`slide`                 (1,)         0, 1     that option
-`end_on_any_full_city`  (1,)         0, 1     that option
-`ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
-======================  ===========  =======  ======================================================================
+{observation}
 
 Positions
 =========
@@ -170,7 +152,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Move, Option, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (
@@ -180,14 +170,15 @@ from tabletop_envs.kernels.tuerme_board import (
     FIELDS,
     HALF,
     LOT_SYMBOLS,
-    NUM_STONES,
-    ROWS,
     SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = kernel.COLOURS, kernel.SYMBOLS, kernel.COPIES, 5
-# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
-MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
+    kernel.COLOURS,
+    kernel.SYMBOLS,
+    kernel.COPIES,
+    kernel.MAX_HEIGHT,
+)
 STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
 CITY_LOTS = [
     [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
@@ -210,22 +201,6 @@ class Tuerme(Game):
             "end_on_any_full_city", False, 0, 1, "whether a full city of several colours ends too"
         ),
         max_plies_option(500),
-    )
-    parts = (
-        Part("colours", (COLOURS, ROWS, COLUMNS)),
-        Part("movable", (1, ROWS, COLUMNS)),
-        Part("symbols", (SYMBOLS, ROWS, COLUMNS)),
-        Part("heights", (1, ROWS, COLUMNS), MAX_HEIGHT),
-        Part("vacant_lots", (SYMBOLS, ROWS, COLUMNS)),
-        Part("num_players", (3,)),
-        Part("to_move", (4,)),
-        Part("seat", (4,)),
-        Part("scores", (4,), MAX_SCORE),
-        Part("passes", (1,), 4),
-        Part("ending_city", (CITIES,)),
-        Part("slide", (1,)),
-        Part("end_on_any_full_city", (1,)),
-        Part("ply", (3,), 127),
     )
     snapshot_keys = ("passes", "ending_city", "stacks")
 
@@ -408,6 +383,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
 
 
 GAME = Tuerme()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 
