@@ -23,7 +23,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import permutations
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -234,13 +234,7 @@ def make_table(
     rated = rate(agents, games) if ratings else {}
     standings = [_standing(agent, games, rated.get(agent)) for agent in agents]
     standings.sort(key=lambda s: (-math.inf if s.mu is None else s.mu, s.score or 0), reverse=True)
-    met = {pair for game in games for pair in combinations(sorted(set(game.seats)), 2)}
-    pairs = [
-        _pair(agent, other, games, players)
-        for agent in agents
-        for other in agents
-        if agent != other and tuple(sorted((agent, other))) in met
-    ]
+    pairs = [_pair(agent, other, games, players) for agent, other in permutations(agents, 2)]
     return Table(
         game,
         dict(options),
@@ -250,7 +244,7 @@ def make_table(
         sum(outcome.by_limit for outcome in games),
         _mean([outcome.plies for outcome in games]),
         tuple(standings),
-        tuple(pairs),
+        tuple(pair for pair in pairs if pair.count.games),
         tuple(_seat(seat, games) for seat in range(players)),
     )
 
