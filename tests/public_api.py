@@ -46,7 +46,6 @@ MODULES = (
     "kernels",
     "kernels.bits",
     "kernels.engine",
-    "kernels.packing",
     "kernels.rng",
     "kernels.vectors",
     "render.pixels",

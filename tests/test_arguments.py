@@ -146,7 +146,7 @@ SHARED = {"render_mode": [*WORDS, HUGE], "num_houses": [*COUNTS, 8], "max_plies"
 LEARNING = {**SHARED, "seat": [*INTEGERS, 2], "on_illegal": [*WORDS, None]}
 BATCHES = {
     **{**SHARED, "num_envs": COUNTS, "num_threads": COUNTS, "check": [*BOOLS, None]},
-    **{"packed": [*BOOLS, None], "seed": LANE_SEEDS},
+    "seed": LANE_SEEDS,
 }
 PLAYED = {"seed": SEEDS, "options": OPTIONS, "agents": [None, "random", b"random", 3, {"random"}]}
 TOURNAMENT = {**PLAYED, "games": COUNTS, "workers": COUNTS, "ratings": [*BOOLS, "x", None]}
@@ -437,7 +437,6 @@ ONCE_TAKEN: dict[str, Callable[[], object]] = {
     "action=True": lambda: _aec().step(True),
     "actions[1]=True": lambda: _two().step([0, True]),
     "check='no'": lambda: _make_batch(check="no"),
-    "packed='no'": lambda: _make_batch(packed="no"),
     "ratings='x'": lambda: _tournament(tournaments.tournament)(ratings="x"),
     "options=0": lambda: _tournament(tournaments.tournament)(options=0),
     "options=''": lambda: _tournament(tournaments.tournament)(options=""),
@@ -488,7 +487,7 @@ def test_numpy_integers_and_arrays_without_dimensions_are_integers(five: Any) ->
 
 @pytest.mark.parametrize("yes", [True, np.True_, np.array(True)])
 def test_numpy_bools_are_bools(yes: Any) -> None:
-    assert BatchEnv(GAME, 1, packed=yes).packed is True
+    assert BatchEnv(GAME, 1, check=yes).check is True
     assert tuerme_v0.raw_env(slide=yes).options["slide"] is True
 
 

@@ -19,7 +19,7 @@ from tabletop_envs.agents import greedy, make_agent, mcts
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records
 from tabletop_envs.search import PUCT, Search, batched, single
-from tabletop_envs.slices import next_size
+from tabletop_envs.threads import next_size
 from tests.games import each_game
 from tests.test_arena import environment
 

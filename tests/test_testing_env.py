@@ -424,20 +424,7 @@ def test_a_batch_that_plays_something_else_is_named(monkeypatch, array):
     monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
     make = partial(TabletopEnv, GAME)
     with pytest.raises(ContractError, match=f"batch: {array} of a lane"):
-        env_stacks.check_batch(make, GAME, {}, 0, packed=False)
-
-
-@pytest.mark.parametrize("what", ["observation", "mask"])
-def test_packed_rows_that_unpack_to_something_else_are_named(monkeypatch, what):
-    class Wrong(env_stacks.BatchEnv):
-        pass
-
-    name = f"unpack_{what}"
-    setattr(Wrong, name, lambda self, packed: 1 - getattr(env_stacks_batch, name)(self, packed))
-    env_stacks_batch = env_stacks.BatchEnv
-    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
-    with pytest.raises(ContractError, match=f"packed {what}s: unpacked they are the plain ones"):
-        env_stacks.check_batch(partial(TabletopEnv, GAME), GAME, {}, 0, packed=True)
+        env_stacks.check_batch(make, GAME, {}, 0)
 
 
 def test_impossible_arguments_are_named():

@@ -141,6 +141,45 @@ class Game(ABC):
         """The game's own fields by which compiled code indexes: name, values, lowest, highest."""
         return ()
 
+    def require_states(
+        self, states: Any, options: Mapping[str, Any] | None = None, name: str = "states"
+    ) -> None:
+        """Raise unless compiled code, which checks nothing, can run on states from elsewhere.
+
+        Args:
+            states: Records of `kernel.state`, at least one, in an array of any shape.
+            options: The options that they must have; None: any that are allowed, with one number
+                of players.
+            name: What messages call them.
+
+        Raises:
+            TypeError: For what is no array of such records.
+            ValueError: For an empty array, and for a field out of its range, naming it.
+        """
+        if not isinstance(states, np.ndarray) or states.dtype != self.kernel.state:
+            raise TypeError(f"{name} must be an array of states of {self.name}")
+        if not states.size:
+            raise ValueError(f"{name} must be at least one game")
+        ranges = {option.name: (option.minimum, option.maximum) for option in self.options}
+        ranges.setdefault("num_players", (2, 2))
+        if options is None:
+            # One is in range if the first is, and then all must be like it.
+            first, (fewest, most) = int(states["num_players"].flat[0]), ranges["num_players"]
+            players = min(max(first, fewest), most)
+        else:
+            players = self.num_players(options)
+            ranges.update((option, (int(value), int(value))) for option, value in options.items())
+        ranges["num_players"] = (players, players)
+        ranges["status"] = (RUNNING, BY_LIMIT)
+        ranges["to_move"] = (0, players - 1)
+        ranges["ply"] = (0, ranges["max_plies"][1])
+        fields = [(field, states[field], low, high) for field, (low, high) in ranges.items()]
+        for field, values, low, high in [*fields, *self.indexes(states)]:
+            if values.min() < low or values.max() > high:
+                wrong = values[(values < low) | (values > high)][0]
+                allowed = str(low) if low == high else f"from {low} to {high}"
+                raise ValueError(f"{name} of {self.name}: {field}={wrong} must be {allowed}")
+
     # Observations
 
     @property

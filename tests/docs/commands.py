@@ -16,7 +16,7 @@ from tests.docs.pages import ROOT, Block
 
 # What a checkout has beside the project's files.
 NOT_COPIED = (".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis", "runs", "_build", "dist")
-ENVIRONMENTS = (".venv", ".venv-peers", ".venv-stacks", ".venv-rllib", ".venv-docs")
+ENVIRONMENTS = (".venv", ".venv-peers", ".venv-stacks", ".venv-rllib")
 INSTALL = re.compile(
     r"(\w+=\S+ )*(\S*/)?(python[\d.]* -m venv|(python[\d.]* -m )?pip install|apt-get install)\b"
 )

@@ -50,7 +50,6 @@ from tabletop_envs import checks
 from tabletop_envs.extras import require
 from tabletop_envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
-from tabletop_envs.states import require_states
 
 require("jax", "jax")
 
@@ -285,7 +284,7 @@ class _Host:
         """The games of `uint8 (…, S)`, checked, copied: a callback must not write to what it gets."""
         states = np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
         if states.size:
-            require_states(self.game, states, self.options, "state")
+            self.game.require_states(states, self.options, "state")
         return states
 
     def _advance(

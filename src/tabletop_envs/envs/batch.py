@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from gymnasium import logger
 from tabletop_envs import checks
 from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
 from tabletop_envs.game import Game, ObservationPart, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time, slices
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["BatchEnv", "RolloutCounts"]
 
 # Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
-# worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
+# worth that only for so many bytes of observations and masks, some 9,000 lanes of kirche, 2,500 of
 # meeples. Smaller batches stay in the calling thread.
 MIN_BYTES_PER_THREAD = 2**24
+
+# Actions of random play before the first look at signals: some 0.1 s.
+FIRST_SLICE = 2**19
 
 # The attributes that are arrays, in the order of the compiled loop's arguments.
 _SHOWN = (
@@ -101,11 +104,9 @@ class BatchEnv:
     at a time: a RuntimeError tells where a second thread calls one of these methods, or `sample_actions`, meanwhile.
 
     Attributes:
-        observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts); with `packed=True`
-            `uint8 (N, B)` (`unpack_observation`).
-        action_mask: `bool (N, n)`, the legal actions of the player in turn; with `packed=True` `uint8 (N, ceil(n / 8))`
-            (`unpack_mask`).
-        current_player: `int8 (N,)`, the player in turn.
+        observation: `int8 (N, L)`, what the player to move sees (`OBSERVATION` names the parts).
+        action_mask: `bool (N, n)`, the legal actions of the player to move.
+        current_player: `int8 (N,)`, the player to move.
         rewards: `float32 (N, P)`, of the last step: zero unless it ended the game.
         terminated: `bool (N,)`, whether the last step ended the game.
         by_limit: `bool (N,)`, whether it ended by `max_plies` (of the terminated).
@@ -113,11 +114,11 @@ class BatchEnv:
         episode_length: `int32 (N,)`, the actions of the game after the last step.
         num_envs, num_players, num_actions, num_threads: Numbers.
         options: The game's options.
-        check, packed, render_mode: As the batch was made.
+        check, render_mode: As the batch was made.
     """
 
-    observation: npt.NDArray[np.int8 | np.uint8]
-    action_mask: npt.NDArray[np.bool_ | np.uint8]
+    observation: npt.NDArray[np.int8]
+    action_mask: npt.NDArray[np.bool_]
     current_player: npt.NDArray[np.int8]
     rewards: npt.NDArray[np.float32]
     terminated: npt.NDArray[np.bool_]
@@ -133,7 +134,6 @@ class BatchEnv:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
         check: bool = True,
-        packed: bool = False,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
@@ -142,32 +142,20 @@ class BatchEnv:
         self._board: TabletopEnv | None = None
         self.game = game = find_game(game)
         self.check = checks.boolean("check", check)
-        self.packed = checks.boolean("packed", packed)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
         self.options = game.parse_options(options)
         self.num_players = game.num_players(self.options)
         self.num_actions = game.kernel.num_actions
         lanes, players = self.num_envs, self.num_players
-        self._packed_parts = np.zeros((0, 4), np.int64)
-        observation: npt.NDArray[np.int8 | np.uint8]
-        mask: npt.NDArray[np.bool_ | np.uint8]
-        if self.packed:
-            self._packed_parts = packed_parts(game)
-            size = packed_size(self._packed_parts)
-            observation = np.zeros((lanes, size), np.uint8)
-            mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
-        else:
-            observation = np.zeros((lanes, game.kernel.observation_size), np.int8)
-            mask = np.zeros((lanes, self.num_actions), np.bool_)
         self._states = game.new_states(lanes, self.options)
         self._samplers = np.zeros(lanes, np.uint64)
         self._legal = engine.new_legal(game.kernel, lanes)
         # What is drawn, and what a user gives.
         self._actions, self._given = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
         self._shown: tuple[npt.NDArray[Any], ...] = (
-            mask,
-            observation,
+            np.zeros((lanes, self.num_actions), np.bool_),
+            np.zeros((lanes, game.kernel.observation_size), np.int8),
             np.zeros(lanes, np.int8),
             np.zeros((lanes, players), np.float32),
             np.zeros(lanes, np.bool_),
@@ -180,7 +168,7 @@ class BatchEnv:
         row = game.kernel.observation_size + self.num_actions
         self._parts = cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
         self._rollout_parts = cut(lanes, min(self.num_threads, lanes))
-        self._threads = LaneThreads(self.num_threads)
+        self._threads = LaneThreads(self.num_threads, FIRST_SLICE)
         self._turn = Turn()
         self._seed_lanes(seed)
         self._restart()
@@ -215,7 +203,7 @@ class BatchEnv:
 
     def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
         """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
-        arguments = (self._states, self._legal, command, actions, *self._shown, self._packed_parts)
+        arguments = (self._states, self._legal, command, actions, *self._shown)
         if len(self._parts) == 1:
             return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
         if check:
@@ -297,20 +285,14 @@ class BatchEnv:
             TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
         """
         steps = checks.integer("steps", steps, 1, 2**62)
-        # One tally a part, found by its first lane.
-        parts = self._rollout_parts
-        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
+        tallies: dict[int, npt.NDArray[np.int64]] = {}  # one a thread
 
-        def play(*part: int) -> None:
-            tally = tallies[part[0]]
-            # Between slices Python handles signals.
-            for first, last, count in slices((part[0], part[1]), steps):
-                if self._threads.stopping:
-                    return
-                engine.rollout_lanes(self._states, self._samplers, count, tally, first, last)
+        def play(first: int, last: int, done: int, count: int) -> None:
+            tally = tallies.setdefault(get_ident(), np.zeros(engine.TALLY_SIZE, np.int64))
+            engine.rollout_lanes(self._states, self._samplers, count, tally, first, last)
 
         try:
-            self._threads.run(parts, play)
+            self._threads.run_in_slices(self._rollout_parts, steps, play, engine.BLOCK)
         finally:
             self._advance(engine.REFRESH, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
@@ -454,37 +436,6 @@ class BatchEnv:
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
         """Each named part of an observation: its slice and its shape."""
         return self.game.observation
-
-    def unpack_observation(self, packed: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Observations `int8 (..., L)` from packed ones `uint8 (..., B)`, as an unpacked batch would show them.
-
-        The recipe for other places, a GPU say: part by part, `digits` planes of `ceil(count / 8)` bytes; bit `i % 8`
-        of byte `i // 8` of a plane is a digit of number `i`, the lowest digits first; add the part's lowest value.
-        ValueError if the last axis has another length.
-        """
-        array = self._require_packed(packed, "observation")
-        return unpack(array, self._packed_parts, self.game.kernel.observation_size)
-
-    def unpack_mask(self, packed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Masks `bool (..., n)` from packed ones `uint8 (..., ceil(n / 8))`: bit `a % 8` of byte `a // 8` is action `a`.
-
-        ValueError if the last axis has another length.
-        """
-        array = self._require_packed(packed, "action_mask")
-        bits = np.unpackbits(array, axis=-1, count=self.num_actions, bitorder="little")
-        return bits.astype(np.bool_)
-
-    def _require_packed(self, packed: npt.ArrayLike, name: str) -> npt.NDArray[np.uint8]:
-        if not self.packed:
-            raise ValueError(f"{name} is not packed: the batch was made without packed=True")
-        array = np.asarray(packed)
-        size = getattr(self, name).shape[1]
-        if array.dtype != np.uint8 or array.ndim == 0 or array.shape[-1] != size:
-            raise ValueError(
-                f"a packed {name} is uint8 with {size} bytes on its last axis, "
-                f"not {array.dtype} of the shape {array.shape}"
-            )
-        return array
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """The named views of observations (`Game.split_observation`)."""

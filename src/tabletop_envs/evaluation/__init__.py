@@ -8,11 +8,9 @@ everybody until it is over. A cached loop that calls them must take `workspace(k
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import importlib.util
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +19,9 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
-from tabletop_envs.kernels import RUNNING, Kernel
+from tabletop_envs.kernels import RUNNING, Kernel, code_digest
 from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
-from tabletop_envs.states import require_states
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -134,35 +131,20 @@ def _import(module: str) -> None:
         importlib.import_module(module)
 
 
-def code_digest(kernel: Kernel) -> str:
-    """A short digest of the source that `evaluate` runs for a kernel's states, besides the kernels' own."""
-    files = sorted(str(path) for path in Path(__file__).parent.glob("*.py"))
-    own = _REGISTERED.get(from_dtype(kernel.state))
-    digest = hashlib.blake2b(digest_size=8)
-    for file in (*files, *([own] if own and own not in files else ())):
-        path = Path(file)
-        # The module's name, too (see `kernels.code_digest`); what was typed into an interpreter has no file.
-        digest.update(f"{path.parent.name}/{path.name}".encode())
-        digest.update(path.read_bytes() if path.is_file() else b"")
-    return digest.hexdigest()
-
-
-_WORKSPACES: dict[tuple[Any, str | None], np.dtype[Any]] = {}
-
-
 def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
-    """One record with `values` (float64, for `evaluate`), whose type tells Numba's cache which heuristic is meant.
+    """One record with `values` (float64, for `evaluate`), whose type changes with the heuristic.
 
-    Numba keys its on-disk cache on the types of a loop's arguments. A state's type carries a digest of the kernels'
-    source but not of the heuristics', so this record's type does: a loop that takes it is compiled anew after an edit.
+    Numba keys its on-disk cache on the types of a loop's arguments. A state's type carries a digest
+    of the kernels' source but not of the heuristics', so this record's type does: a loop that takes
+    it is compiled anew after an edit.
     """
-    record = from_dtype(kernel.state)
-    key = (record, _REGISTERED.get(record))
-    if key not in _WORKSPACES:
-        title = f"code {code_digest(kernel)}"
-        values = ((title, "values"), np.float64, (MAX_PLAYERS,))
-        _WORKSPACES[key] = record_dtype(np.dtype([values], align=True))
-    return np.zeros(1, _WORKSPACES[key])
+    return np.zeros(1, _workspace_dtype(_REGISTERED.get(from_dtype(kernel.state))))
+
+
+@functools.cache
+def _workspace_dtype(heuristic: str | None) -> np.dtype[Any]:
+    title = f"code {code_digest(__file__, *([heuristic] if heuristic else []))}"
+    return record_dtype(np.dtype([((title, "values"), np.float64, (MAX_PLAYERS,))], align=True))
 
 
 @compiled_loop
@@ -184,9 +166,9 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
         `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
 
     Raises:
-        TypeError, ValueError: For what are no states of this game, naming what is wrong (`envs.states.require_states`).
+        TypeError, ValueError: For what are no states of this game, naming what is wrong (`Game.require_states`).
     """
-    require_states(game, states)
+    game.require_states(states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
     # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.

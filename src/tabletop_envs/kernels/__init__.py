@@ -39,7 +39,6 @@ Arrows point one way: kernels know nothing of environments, seeds or spaces.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 from collections import namedtuple
@@ -110,18 +109,22 @@ class Kernel:
         return -(-self.num_actions // self.word_bits)
 
 
-@functools.cache
 def code_digest(*files: str) -> str:
-    """A short digest of the source of this package's kernels and of the given files (`__file__` of other compiled code).
+    """A short digest of source: this package's kernels, and further compiled code by its files.
 
-    Their names and folders' names count, too: what Numba keeps on disk names the modules that it came from. As the title of
-    a field the digest makes a dtype, and so the key of Numba's cache, change with the code.
+    As the title of a field it makes a dtype, and so the key of Numba's cache, change with the code.
+    Names of files and folders count: what Numba keeps on disk names the modules it came from.
+
+    Args:
+        *files: The `__file__` of other modules. A package's `__init__.py` stands for all its files;
+            code typed into an interpreter has no file, only a name.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    for file in files:
-        digest.update("/".join(Path(file).absolute().parts[-2:]).encode() + Path(file).read_bytes())
+    for path in (Path(file).absolute() for file in (__file__, *files)):
+        package = path.name == "__init__.py"
+        for source in sorted(path.parent.rglob("*.py")) if package else [path]:
+            digest.update("/".join(source.parts[-2:]).encode())
+            digest.update(source.read_bytes() if source.is_file() else b"")
     return digest.hexdigest()
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from numba.extending import overload, register_jitable
+from numba import njit
+from numba.extending import register_jitable
 
 from tabletop_envs.kernels import (
     BY_LIMIT,
@@ -33,8 +33,7 @@ from tabletop_envs.kernels import (
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
-from tabletop_envs.kernels.compiling import INTERPRETED, compile_loop
-from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
+from tabletop_envs.kernels.compiling import compile_loop
 
 MAX_PLAYERS = 4
 # REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others (T15).
@@ -232,10 +231,10 @@ def observe_some(
     states: Any, legal: Any, lanes: Any, players: Any, observation: Any, mask: Any
 ) -> None:
     """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `observe_one`, in rows."""
-    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
+    scratch = np.zeros(observation_size(states[0]), np.int8)
     for lane in lanes:
         state = states[lane]
-        observe(state, players[lane], scratch[: observation_size(state)])
+        observe(state, players[lane], scratch)
         for index in range(observation.shape[1]):
             observation[lane, index] = scratch[index]
         if state.status != RUNNING:
@@ -283,31 +282,6 @@ def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
         samplers[lane] = rng.sampler_from_seed(seeds[lane])
 
 
-def _show_plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    write_mask(state, words, mask)
-    observe(state, state.to_move, observation)
-
-
-def _show_packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    pack_words(words, word_bits(state), num_actions(state), mask)
-    observe(state, state.to_move, scratch[: observation_size(state)])
-    pack_observation(scratch, parts, observation)
-
-
-def show(state: Any, words: Any, mask: Any, observation: Any, parts: Any, scratch: Any) -> None:
-    """Write a running game's legal actions `words` and what the player in turn sees, packed if `mask` is of bytes."""
-    if not INTERPRETED:
-        raise TypeError("engine.show is for compiled code")
-    function: Any = _show_plain if mask.dtype == np.bool_ else _show_packed
-    function(state, words, mask, observation, parts, scratch)
-
-
-@overload(show, jit_options={"forceinline": True}, strict=False)
-def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    # Decided when compiling: a branch in the loop costs plain batches a third of their speed.
-    return _show_plain if mask.dtype == types.boolean else _show_packed
-
-
 @compiled_loop
 def first_illegal(states: Any, legal: Any, actions: Any) -> int:
     """The first lane whose action is not legal, −1 where all are."""
@@ -331,7 +305,6 @@ def advance_lanes(
     by_limit: Any,
     scores: Any,
     episode_length: Any,
-    parts: Any,
     check: bool,
     first: int,
     last: int,
@@ -345,7 +318,6 @@ def advance_lanes(
         for lane in range(first, last):
             if not is_legal(states[lane], legal[lane], actions[lane]):
                 return lane
-    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in range(first, last):
         state = states[lane]
         if lane + 1 < last:
@@ -367,7 +339,8 @@ def advance_lanes(
         if state.status != RUNNING:
             start(state)
         legal_actions(state, legal[lane])
-        show(state, legal[lane], mask[lane], observation[lane], parts, scratch)
+        write_mask(state, legal[lane], mask[lane])
+        observe(state, state.to_move, observation[lane])
         current_player[lane] = state.to_move
     return -1
 

@@ -40,14 +40,11 @@ from tabletop_envs.kernels import (
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square, popcount
 
-# The compiled files of this package: an edit there must change the key of Numba's cache (for heuristics `workspace` does that).
-_CODE = [
-    str(Path(__file__).with_name(f"{name}.py"))
-    for name in ("nodes", "choosing", "noise", "puct", "tree")
-]
+# Of this package: an edit must change the key of Numba's cache (`workspace` does it for heuristics).
+_DIGEST = code_digest(str(Path(__file__).with_name("__init__.py")))
 NODE = np.dtype(
     [
-        ((f"code {code_digest(*_CODE)}", "total"), np.float64, (engine.MAX_PLAYERS,)),
+        ((f"code {_DIGEST}", "total"), np.float64, (engine.MAX_PLAYERS,)),
         ("visits", np.int32),
         ("action", np.int32),  # that leads here
         ("prior", np.float32),

@@ -19,7 +19,6 @@ from tabletop_envs.adapters.open_spiel.meeples import MeeplesChance
 from tabletop_envs.adapters.open_spiel.tuerme import TuermeChance
 from tabletop_envs.game import Game, Snapshot, State, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
-from tabletop_envs.states import require_states
 
 # OpenSpiel's numbers for who is to move when no player is (`pyspiel.PlayerId`).
 CHANCE, OVER = -1, -4
@@ -121,7 +120,7 @@ class Position:
     @classmethod
     def begin_at(cls, rules: Rules, states: State) -> Position:
         """The position of a state, to play on from; it is copied, and must have the same options."""
-        require_states(rules.game, states, rules.options)
+        rules.game.require_states(states, rules.options)
         states = copy_of(states)
         states["rng"] = 0
         position = cls(rules, states, tuple(rules.chance.deal_of(states)))
