@@ -176,7 +176,7 @@ def add_node(tree: Tree, action: int, prior: float) -> int:
 @jitable
 def clear(tree: Tree) -> None:
     """Forget the tree but for a new root."""
-    tree.used[:] = 0
+    tree.used[USED_NODES] = tree.used[USED_EDGES] = tree.used[FULL] = 0
     add_node(tree, -1, 1.0)
 
 

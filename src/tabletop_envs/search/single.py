@@ -111,7 +111,7 @@ class Search:
         max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
         self._tree = new_tree(self.game, max_nodes, max_edges)
         self._settings = self.config.settings(self.game)
-        self._states = np.zeros(loops.NUM_STATES, kernel.state)
+        self._scratch = loops.new_scratch(self.game)
         self._slice = FIRST_SLICE
         self._turn = Turn()
         one = np.zeros(1, np.int64)
@@ -198,7 +198,7 @@ class Search:
         while job["place"][0] == 0:
             begin = clock()
             done = loops.search_lanes(
-                self._choices, self._tree, self._states, self._settings, job, self._slice
+                self._choices, self._tree, self._scratch, self._settings, job, self._slice
             )
             run += done
             now = clock()
