@@ -88,7 +88,12 @@ def test_more_simulations_are_stronger_than_random_play() -> None:
         own = (batch.current_player == everyone % 2) & ~over
         for player, turn in ((agent, own), (random, ~own)):
             player.choose_lanes(
-                batch.game, batch.states, batch._legal, batch._samplers, everyone[turn], actions
+                batch.game,
+                batch.states,
+                batch.legal_bits,
+                batch._lanes.rngs,
+                everyone[turn],
+                actions,
             )
         batch.step(actions)
         ended = batch.terminated & ~over
@@ -250,14 +255,14 @@ def test_agent_chooses_lane_by_lane(name: str, options: dict[str, Any]) -> None:
     for threads, parts in ((1, [lanes]), (2, [lanes]), (3, [lanes[3:], lanes[:3]])):
         agent = MCTSAgent(40, num_threads=threads)
         actions = np.full(9, -1)
-        own = batch._samplers.copy()
+        own = batch._lanes.rngs.copy()
         for part in parts:
-            agent.choose_lanes(batch.game, batch.states, batch._legal, own, part, actions)
+            agent.choose_lanes(batch.game, batch.states, batch.legal_bits, own, part, actions)
         choices.append(actions.tolist())
         generators.append(own.tolist())
     assert choices[0] == choices[1] == choices[2]
     assert generators[0] == generators[1] == generators[2]
-    moved = [lane for lane in range(9) if generators[0][lane] != batch._samplers[lane]]
+    moved = [lane for lane in range(9) if generators[0][lane] != batch._lanes.rngs[lane]]
     assert moved == lanes.tolist()
     for lane in range(9):
         assert (

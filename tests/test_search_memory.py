@@ -81,7 +81,7 @@ def test_searching_agents(name: str, garbage: list[int]) -> None:
             actions = np.full(LANES, -1)
             samplers = np.arange(LANES, dtype=np.uint64)
             lanes = np.arange(LANES)
-            agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
+            agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
             assert batch.action_mask[lanes, actions].all()
             results[-1] += [actions, samplers]
     assert same(results)

@@ -25,7 +25,7 @@ from tabletop_envs.evaluation import evaluate, is_settled
 from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, legal_words, num_words
-from tabletop_envs.slices import next_size
+from tabletop_envs.threads import next_size
 
 if TYPE_CHECKING:
     from tabletop_envs.game import Game, State

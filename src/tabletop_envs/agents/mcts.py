@@ -14,8 +14,7 @@ from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.config import check_config, choose_config, read_config
 from tabletop_envs.search.nodes import FIRST_SLICE, Tree, new_tree
-from tabletop_envs.slices import next_size
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, next_size
 
 if TYPE_CHECKING:
     from tabletop_envs.game import Game, State

@@ -22,7 +22,6 @@ from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
-from tabletop_envs.states import require_states
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -170,9 +169,9 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
 
     Raises:
         TypeError, ValueError: For what are no states of this game, naming what is wrong
-            (`states.require_states`).
+            (`Game.require_states`).
     """
-    require_states(game, states)
+    game.require_states(states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
     # Copied where Numba would compile the loop again: arrays that are read-only, or with gaps.

@@ -23,15 +23,15 @@ from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import jit_inline
 from tabletop_envs.kernels.meeples import KERNEL
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.kernels.meeples.material import (
     LAND,
     MEEPLES,
     NO_FIELD,
     NO_STONE,
-    all_meeples,
+    of_all_players,
     valued_fields,
 )
-from tabletop_envs.kernels.meeples_table import load, neighbours
+from tabletop_envs.kernels.meeples.table import load, neighbours
 from tabletop_envs.kernels.vectors import count_bits
 
 SUPPLY = 0.1
@@ -66,7 +66,7 @@ def is_settled(state: Any) -> bool:
 def values_of(state: Any, values: Any) -> None:
     """See `evaluation.evaluate`."""
     players = state.num_players
-    taken = all_meeples(state)
+    taken = of_all_players(state.meeples)
     valued = valued_fields(state)
     free = valued & ~taken
     fewest = state.supply[0]

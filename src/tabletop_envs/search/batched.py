@@ -15,9 +15,7 @@ from tabletop_envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import config, puct
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, new_tree
-from tabletop_envs.slices import next_size
-from tabletop_envs.states import require_states
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, next_size, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.batch import BatchEnv
@@ -224,7 +222,7 @@ class PUCT:
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
         if roots is positions:
-            require_states(self.game, roots, name="positions")
+            self.game.require_states(roots, name="positions")
         return roots.copy()
 
     def _search_evenly(self, roots: State) -> None:

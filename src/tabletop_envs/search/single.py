@@ -16,9 +16,7 @@ from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.config import choose_config
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, new_tree
-from tabletop_envs.slices import SLICE_SECONDS, next_size
-from tabletop_envs.states import require_states
-from tabletop_envs.threads import Turn, one_at_a_time
+from tabletop_envs.threads import SLICE_SECONDS, Turn, next_size, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -177,7 +175,7 @@ class Search:
         if state.dtype != self.game.kernel.state or state.shape != (1,):
             raise TypeError(f"position must be one state of {self.game.name}")
         if state is position:
-            require_states(self.game, state, name="position")
+            self.game.require_states(state, name="position")
         if state["status"][0] != RUNNING:
             raise ValueError("the game is over, there is nothing to search")
         return state
