@@ -71,11 +71,11 @@ class MCTSAgent(GameAgent):
         return fingerprints.of_settings(self, {**fingerprints.settings(self), "num_threads": 1})
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, rng: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         with self._turn.lock:
-            self._search(game, loops.Choices(states, rng, lanes, actions))
+            self._search(game, loops.Choices(states, rngs, lanes, actions))
 
     def _search(self, game: Game, choices: loops.Choices) -> None:
         if self._game is not game:

@@ -119,7 +119,7 @@ class Search:
         seeds = np.array(
             [secrets.randbits(64) if seed is None else checks.seed("seed", seed)], np.uint64
         )
-        engine.seed_lanes(self._choices.states, self._choices.rng, seeds)
+        engine.seed_lanes(self._choices.states, self._choices.rngs, seeds)
 
     @one_at_a_time
     def run(

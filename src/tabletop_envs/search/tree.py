@@ -64,10 +64,10 @@ NEW = -1
 
 
 class Choices(NamedTuple):
-    """Positions `states` to choose in: those of `lanes`, with their generators and the choices."""
+    """Positions, of which those of `lanes` are searched, their generators, and the choices."""
 
     states: npt.NDArray[np.void]
-    rng: npt.NDArray[np.uint64]
+    rngs: npt.NDArray[np.uint64]
     lanes: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
 
@@ -251,8 +251,8 @@ def search_lanes(
 ) -> int:
     """Continue a job, one lane after the other, by up to `limit` simulations; how many were run.
 
-    Results do not depend on `limit`. All randomness of a lane comes from its place in `choices.rng`
-    (uint64), and its choice is written to its place in `choices.actions` (int64); none of the games
+    Results do not depend on `limit`. All randomness of a lane comes from its place in
+    `choices.rngs`, and its choice is written to its place in `choices.actions`; none of the games
     is over. Unless the job keeps the tree, it is begun anew in every lane, and a lane with one
     legal action is not searched (which counts as a simulation here). A search ends early once there
     is no room for a node.
@@ -272,8 +272,8 @@ def search_lanes(
         lane = choices.lanes[place]
         root = choices.states[lane]
         if left == NEW:
-            choices.rng[lane] = rng.advance(choices.rng[lane])
-            generator = rng.output(choices.rng[lane])
+            choices.rngs[lane] = rng.advance(choices.rngs[lane])
+            generator = rng.output(choices.rngs[lane])
             if not job.keep or tree.used[USED_NODES] == 0:
                 clear(tree)
                 find_legal(root, scratch.legal_bits)
