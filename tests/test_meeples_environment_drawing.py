@@ -8,7 +8,6 @@ import textwrap
 import pytest
 
 from tabletop_envs import meeples_v0
-from tabletop_envs.render import meeples as drawing
 from tests.games import raw_env
 from tests.meeples_setup import ALL_STONES, ROLLS_3_6, across, at, down, position
 from tests.test_meeples_environment import reach
@@ -215,16 +214,17 @@ def test_a_stone_being_laid_is_drawn_only_for_whom_it_is_open():
     mover = snapshot["to_move"]
     a, b = snapshot["chosen"]["stone"]
     for viewer, shown in ((None, True), (mover, True), (1 - mover, False)):
-        caption = drawing.text(snapshot, viewer).splitlines()[-1]
+        caption = meeples_v0.GAME.text(snapshot, viewer, False).splitlines()[-1]
         assert (f"; chosen: {a}-{b}, first half on" in caption) == shown
         assert caption.endswith("to lay a stone") != shown
     snapshot["options"]["open_hands"] = True
-    assert drawing.text(snapshot, 1 - mover) == drawing.text(snapshot)
+    seen = (meeples_v0.GAME.text(snapshot, viewer, False) for viewer in (1 - mover, None))
+    assert len(set(seen)) == 1
 
 
 def test_the_drawing_in_terminal_colours_is_the_same_drawing():
     snapshot = small_position().snapshot()
-    coloured = drawing.text(snapshot, colour=True)
+    coloured = meeples_v0.GAME.text(snapshot, None, True)
     letters = "".join(f"{value}{mark}" for value, mark in itertools.product("123456", "AaBb"))
     for player, tint in enumerate((31, 34)):
         assert coloured.count(f"\x1b[1;{tint}m") == (4, 5)[player]
