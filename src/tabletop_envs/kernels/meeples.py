@@ -30,6 +30,7 @@ from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, store
 from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,
@@ -90,7 +91,6 @@ from tabletop_envs.kernels.meeples_table import (
     toggle,
     up,
 )
-from tabletop_envs.kernels.vectors import any_bits, store
 
 NUM_ACTIONS = 610
 PASS, REROLL = 608, 609

@@ -21,9 +21,8 @@ from tabletop_envs.kernels.bits import (
     jitable,
     popcount,
     write_bytes,
-    write_number_word,
-    write_word,
 )
+from tabletop_envs.kernels.llvm import write_number_word, write_word
 from tabletop_envs.kernels.meeples_state import (
     ALL_STONES,
     MAX_PLAYERS,

@@ -13,6 +13,7 @@ from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
+from tabletop_envs.kernels.llvm import store
 from tabletop_envs.kernels.meeples_table import (
     FIELDS,
     SIDE,
@@ -27,7 +28,6 @@ from tabletop_envs.kernels.meeples_table import (
     toggle,
     up,
 )
-from tabletop_envs.kernels.vectors import store
 
 SETUP, STONES, BLOCKS, GIVE_UP, MEEPLES, LAND, SIDESTEP, CLONE, TELEPORT = range(9)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, count_bits
 from tabletop_envs.kernels.meeples_state import (
     LAND,
     NO_FIELD,
@@ -46,7 +47,6 @@ from tabletop_envs.kernels.meeples_table import (
     toggle,
     up,
 )
-from tabletop_envs.kernels.vectors import any_bits, count_bits
 
 FIRST_STONE, FIRST_DIRECTION = 576, 604
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)

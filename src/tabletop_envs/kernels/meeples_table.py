@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, board, jit_inline
-from tabletop_envs.kernels.vectors import (
+from tabletop_envs.kernels.llvm import (
+    Vector,
     VectorType,
-    constant,
     entry,
     loader,
     shuffle,
@@ -40,7 +40,7 @@ ALL_COLUMNS = board("#" * SIDE + "#" * SIDE)
 COLUMNS_FROM_1 = board(("." + "#" * (SIDE - 1)) * 2)
 
 BOARD = VectorType(WORDS, WORD_BITS)
-no_fields = constant(BOARD)
+_NO_FIELDS = Vector([0] * WORDS, WORD_BITS)
 # The board that the first 12 items of a contiguous array of `uint64` hold.
 load = loader(BOARD)
 
@@ -48,6 +48,12 @@ _ROW, _WORD_BITS = np.uint64(SIDE), np.uint64(WORD_BITS)
 # Each word gets the contents of the next, or of the previous one; beyond the table those of the second board.
 _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
+
+
+@jit_inline
+def no_fields() -> Any:
+    """The empty board."""
+    return _NO_FIELDS
 
 
 @jit_inline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
+from tabletop_envs.kernels.tuerme.plan import COLUMNS, FIELDS, ROWS
 
 NAMES = ("red", "blue", "green", "yellow")
 LETTERS = "RBGY"

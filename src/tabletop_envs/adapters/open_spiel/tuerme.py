@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tabletop_envs.adapters.open_spiel.chance import Chance, Outcomes
 from tabletop_envs.game import State
 from tabletop_envs.kernels.tuerme import COLOURS, COPIES, SYMBOLS
-from tabletop_envs.kernels.tuerme_board import HALF, LOT_SYMBOLS, STREET_SQUARES
+from tabletop_envs.kernels.tuerme.plan import HALF, LOT_SYMBOLS, STREET_SQUARES
 from tabletop_envs.render.tuerme import NAMES
 
 STREETS = [int(square) for square in STREET_SQUARES]
@@ -27,7 +27,7 @@ class TuermeChance(Chance):
     def clear(self, states: State) -> None:
         """See `Chance`."""
         states["colours"] = states["heights"] = 0
-        states["symbols"] = LOT_SYMBOLS[:, np.newaxis]
+        states["symbols"] = [board.words for board in LOT_SYMBOLS]
 
     def deal_outcomes(self, deal: Sequence[int | None]) -> Outcomes:
         """See `Chance`."""

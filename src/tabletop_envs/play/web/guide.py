@@ -16,7 +16,7 @@ from tabletop_envs.kernels import meeples as meeples_kernel
 from tabletop_envs.kernels import tuerme as tuerme_kernel
 from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
 from tabletop_envs.kernels.meeples_table import SIDE
-from tabletop_envs.kernels.tuerme_board import COLUMNS, SQUARES
+from tabletop_envs.kernels.tuerme.plan import COLUMNS, SQUARES
 
 Snapshot = Mapping[str, Any]
 Steps = list[list[str]]

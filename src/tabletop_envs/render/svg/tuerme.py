@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS, SQUARES
+from tabletop_envs.kernels.tuerme.plan import COLUMNS, FIELDS, ROWS, SQUARES
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
 from tabletop_envs.render.svg.squares import Squares
 
