@@ -35,7 +35,7 @@ def test_the_plan_has_80_streets_and_8_cities_of_four_different_symbols():
         assert [fields[square] for square in squares] == list("0123")
         upper, lower = plan.CITY[city].tolist()
         assert upper | lower << 56 == sum(1 << square for square in squares)
-        assert set(squares) == set(np.flatnonzero(plan.CITY_AT == city))
+        assert set(squares) == set(np.flatnonzero(city == plan.CITY_AT))
 
 
 @pytest.fixture

@@ -86,19 +86,7 @@ Observation
 
 `Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
 
-===============  ==========  =======  ================================================================
-part             shape       range    meaning
-===============  ==========  =======  ================================================================
-`own_pieces`     (3, 7, 7)   0, 1     planes of the own spire, nave, houses
-`other_pieces`   (3, 7, 7)   0, 1     the same of the other player
-`ridges`         (2, 7, 7)   0, 1     planes of the pieces with horizontal, vertical ridge
-`pastor`         (1, 7, 7)   0, 1     where the pastor stands
-`phase`          (3,)        0, 1     churches, houses, moves
-`to_move`        (2,)        0, 1     the player in turn: own, other; both 0 once the game is over
-`seat`           (2,)        0, 1     the observing player: light, dark
-`houses_left`    (2,)        0 … 7    houses still to be placed: own, other
-`ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
-===============  ==========  =======  ================================================================
+{observation}
 
 Positions
 =========
@@ -121,7 +109,7 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -136,15 +124,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Move, Option, Snapshot, max_plies_option, observation_table
 from tabletop_envs.kernels import kirche as kernel
 
 SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24
 KINDS = ("spire", "nave", "house")
 RIDGES = ("h", "v")
 PHASES = ("churches", "houses", "moves")
-PLAYERS = ("light", "dark")
 CORNERS = (0, 6, 42, 48)
+FIRST_MOVE_PLANE, SWAP_PLANE = int(kernel.FIRST_MOVE_PLANE), int(kernel.SWAP_PLANE)
 
 
 class Kirche(Game):
@@ -152,20 +140,11 @@ class Kirche(Game):
 
     name = "kirche"
     kernel = kernel.KERNEL
+    player_names = ("light", "dark")
+    palette = "woods"
     options = (
         Option("num_houses", 7, 1, 7, "houses of each player"),
         max_plies_option(200),
-    )
-    parts = (
-        Part("own_pieces", (3, SIZE, SIZE)),
-        Part("other_pieces", (3, SIZE, SIZE)),
-        Part("ridges", (2, SIZE, SIZE)),
-        Part("pastor", (1, SIZE, SIZE)),
-        Part("phase", (3,)),
-        Part("to_move", (2,)),
-        Part("seat", (2,)),
-        Part("houses_left", (2,), 7),
-        Part("ply", (3,), 127),
     )
     snapshot_keys = ("phase", "pastor", "pieces")
 
@@ -203,15 +182,15 @@ class Kirche(Game):
         ply, houses = int(state["ply"]), int(state["num_houses"])
         phase = (ply >= 4) + (ply >= 4 + 2 * houses)
         require_equal(
-            PHASES[require_choice(snapshot["phase"], "phase", PHASES)],
-            PHASES[phase],
             f"phase (at ply {ply} with num_houses={houses})",
+            PHASES[require_choice("phase", snapshot["phase"], PHASES)],
+            PHASES[phase],
         )
         if phase < 2:
             mover = ply >> 1 if ply < 4 else ply & 1
-            require_equal(int(state["to_move"]), mover, f"to_move (at ply {ply})")
+            require_equal(f"to_move (at ply {ply})", int(state["to_move"]), mover)
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
-        pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
+        pastor = require_int("pastor", snapshot["pastor"], 0, SQUARES - 1)
         require(
             phase == 2 or pastor == CENTRE,
             f"pastor is {pastor}, but must be {CENTRE} until pieces move (K1)",
@@ -219,12 +198,14 @@ class Kirche(Game):
         state["pastor"] = 1 << pastor
         taken = {pastor: "the pastor"}
         placed = _placed(ply, houses)
-        for player, pieces in enumerate(require_list(snapshot["pieces"], "pieces", 2)):
+        for player, pieces in enumerate(require_list("pieces", snapshot["pieces"], 2)):
             counts = dict.fromkeys(KINDS, 0)
-            for entry in require_list(pieces, f"pieces of {PLAYERS[player]}"):
+            for entry in require_list(f"pieces of {Kirche.player_names[player]}", pieces):
                 counts[self._read_piece(state, player, entry, taken)] += 1
             require_equal(
-                counts, placed[player], f"the number of {PLAYERS[player]}'s pieces (K2, ply {ply})"
+                f"the number of {Kirche.player_names[player]}'s pieces (K2, ply {ply})",
+                counts,
+                placed[player],
             )
         self._check_placements(state, phase)
         # Only the last mover's own action completes a town (K10). A puzzle in which a town is complete already may be
@@ -240,11 +221,11 @@ class Kirche(Game):
 
     @staticmethod
     def _read_piece(state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:
-        piece = require_mapping(entry, "a piece", ("kind", "square", "ridge"))
-        kind = KINDS[require_choice(piece["kind"], "a piece's kind", KINDS)]
-        square = require_int(piece["square"], f"the square of a {kind}", 0, SQUARES - 1)
-        ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
-        name = f"{PLAYERS[player]}'s {kind}"
+        piece = require_mapping("a piece", entry, ("kind", "square", "ridge"))
+        kind = KINDS[require_choice("a piece's kind", piece["kind"], KINDS)]
+        square = require_int(f"the square of a {kind}", piece["square"], 0, SQUARES - 1)
+        ridge = require_choice(f"the ridge of the {kind} on {square}", piece["ridge"], RIDGES)
+        name = f"{Kirche.player_names[player]}'s {kind}"
         require(
             square not in taken,
             f"{name} and {taken.get(square)} stand on square {square} both, but each must have a square of its own",
@@ -270,33 +251,63 @@ class Kirche(Game):
             require(
                 all(square in CORNERS for square in corners)
                 and (len(corners) < 2 or sum(corners) == SQUARES - 1),
-                f"{PLAYERS[player]}'s church pieces stand on {corners}, but must stand on opposite corners (K3)",
+                f"{Kirche.player_names[player]}'s church pieces stand on {corners}, but must stand on opposite corners (K3)",
             )
             beside = int(kernel.neighbours(np.uint64(own))) & own
             require(
                 not beside,
-                f"{PLAYERS[player]}'s pieces on {_squares(beside)} are adjacent, but must not be while houses are placed (K4)",
+                f"{Kirche.player_names[player]}'s pieces on {_squares(beside)} are adjacent, but must not be while houses are placed (K4)",
             )
 
-    def action_to_str(self, state: Any, action: int) -> str:
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
         plane, square = divmod(action, SQUARES)
-        row, column = divmod(square, SIZE)
-        if plane < 2:
-            ply = int(state["ply"])
-            kind = "house" if ply >= 4 else KINDS[ply & 1]
-            return f"place {kind} {row},{column} {('horizontal', 'vertical')[plane]}"
-        piece = self._piece(state, square)
-        if plane == kernel.SWAP_PLANE:
-            return f"swap {piece['kind']} {row},{column}"
-        reach, turn = divmod(plane - 2, 2)
-        ways = ("right", "left") if piece["ridge"] == "h" else ("down", "up")
-        way = ways[reach // 6]
-        return f"move {piece['kind']} {row},{column} {way} {reach % 6 + 1}{' turn' if turn else ''}"
+        at = f"{square // SIZE},{square % SIZE}"
+        if plane < FIRST_MOVE_PLANE:
+            kind = "house"
+            if position["phase"] == "churches":
+                kind = KINDS[sum(map(len, position["pieces"])) % 2]
+            return Move(
+                f"place {kind} {at} {('horizontal', 'vertical')[plane]}", "place", (), square
+            )
+        kind, ridge = next(
+            (
+                (piece["kind"], piece["ridge"])
+                for pieces in position["pieces"]
+                for piece in pieces
+                if piece["square"] == square
+            ),
+            ("house", "v"),
+        )
+        if plane == SWAP_PLANE:
+            return Move(f"swap {kind} {at}", "swap", (square,), position["pastor"])
+        way, reach = divmod((plane - FIRST_MOVE_PLANE) // 2, SIZE - 1)
+        distance = reach + 1
+        word = {"h": ("right", "left"), "v": ("down", "up")}[ridge][way]
+        turn = " turn" if (plane - FIRST_MOVE_PLANE) % 2 else ""
+        step = distance * (1 if ridge == "h" else SIZE)
+        target = square - step if way else square + step
+        return Move(f"move {kind} {at} {word} {distance}{turn}", "move", (square,), target)
+
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        own = position["pieces"][position["to_move"]]
+        if position["phase"] == "churches":
+            what = "nave on an opposite corner" if own else "spire on a corner"
+            return f"Place your {what}, its ridge as you like."
+        if position["phase"] == "houses":
+            left = position["options"]["num_houses"] + 2 - len(own)
+            return f"Place a house beside none of your own pieces ({left} left)."
+        swaps = any(move.kind == "swap" for move in moves)
+        swap = ", or swap a blocked one with the pastor" if swaps else ""
+        return f"Move a piece along its ridge{swap}."
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        pieces = [piece["square"] for pieces in position["pieces"] for piece in pieces]
+        return [position["pastor"], *pieces]
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import kirche as drawing
 
-        return drawing.text(snapshot, colour)
+        return drawing.text(self, snapshot, colour)
 
 
 def _squares(board: Any) -> list[int]:
@@ -318,6 +329,7 @@ def _placed(ply: int, houses: int) -> list[dict[str, int]]:
 
 
 GAME = Kirche()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

@@ -191,43 +191,7 @@ Observation
 `Box(L = 5972)`, seen from the observing agent. *Places* are the players in turn order, the observer first;
 those that nobody has are zeros. `OBSERVATION` has the slices:
 
-=================  ===========  ========  ==============================================================
-part               shape        range     meaning
-=================  ===========  ========  ==============================================================
-`values`           (1, 24, 24)  0 … 7     1 + the value of the half on a field, 0 on bare fields
-`stones`           (2, 24, 24)  0, 1      left halves of stones lying across, upper halves of upright ones
-`owners`           (4, 24, 24)  0, 1      for each place, the fields of its meeples and blocks
-`blocks`           (1, 24, 24)  0, 1      which of those are blocks
-`chosen_field`     (1, 24, 24)  0, 1      of a first half, or of a meeple to move (as far as seen)
-`marked`           (1, 24, 24)  0, 1      in the setup the stones laid in it, else the field that set off
-                                          the running special action
-`hand`             (28,)        0, 1      the own stones
-`other_hands`      (3, 28)      0, 1      the others' (zeros unless hands are open)
-`chosen_stone`     (28,)        0, 1      the stone being laid (as far as seen)
-`turned_doubles`   (7,)         0, 1      the doubles 0-0 … 6-6 whose first half is the right or lower one
-`dice`             (6,)         0 … 20    how many dice of the pool show 1 … 6
-`hand_sizes`       (4,)         0 … 14    stones in hand at each place; a chosen stone has left its hand
-`supply`           (4,)         0 … 10    meeples in supply
-`scores`           (4,)         0 … 60    the standing
-`to_move`          (4,)         0, 1      the player in turn; all 0 once the game is over
-`passed`           (4,)         0, 1      who has passed in this round
-`set_block`        (4,)         0, 1      who has set a block in this round
-`dice_allowed`     (4,)         −1 … 1    dice that each may still take in this round; −1: no limit yet
-`fails`            (1,)         0 … 4     failed turns since the last block
-`rerolled`         (1,)         0, 1      the dice have been rolled again in this turn
-`moved`            (1,)         0, 1      the turn's move is used
-`fired`            (4,)         0, 1      which of the values 1 … 4 have gone off in the running chain
-`new_meeples`      (1,)         0 … 36    meeples put from supply in this round
-`stale_rounds`     (1,)         0 … 3     rounds in a row without, after all stones were laid
-`round`            (1,)         0 … 120   0 in the setup
-`phase`            (9,)         0, 1      setup, stones, blocks, give_up, meeples, land, sidestep, clone,
-                                          teleport
-`seat`             (4,)         0, 1      the observing player's number
-`num_players`      (3,)         0, 1      two, three, four
-`dice_per_player`  (1,)         1 … 5     the option
-`open_hands`       (1,)         0, 1      the option
-`ply`              (3,)         0 … 127   actions played, in base 128, lowest digit first
-=================  ===========  ========  ==============================================================
+{observation}
 
 Hidden, unless hands are open, are the others' hands, and the stone and field that another player has chosen
 but not laid yet: others see that a stone has been taken up, not which. Meeples and blocks share the planes
@@ -256,84 +220,96 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.meeples_checks import LAST_ROUND, STONES, fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Part, Snapshot, State, max_plies_option
-from tabletop_envs.kernels import meeples as kernel
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
+from tabletop_envs.kernels.meeples import KERNEL
+from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,
-    BLOCKS,
-    CLONE,
-    GIVE_UP,
-    LAND,
-    MEEPLES,
+    FIRST_DIRECTION,
+    FIRST_STONE,
     NO_FIELD,
     NO_STONE,
     NOT_LAID,
+    PASS,
+    REROLL,
     SETUP,
-    SIDESTEP,
+    STONE_HALVES,
     TELEPORT,
 )
-from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples.table import SIDE
 
 DIRECTIONS = ("up", "right", "down", "left")
-PASS_NAMES = {MEEPLES: "end turn", SIDESTEP: "decline"}
+STEPS = (-SIDE, 1, SIDE, -1)
+FIELD_KINDS = {
+    "setup": "put meeple on",
+    "blocks": "set block on",
+    "give_up": "give up block",
+    "sidestep": "sidestep",
+    "clone": "clone to",
+    "teleport": "teleport to",
+}
+PROMPTS = {
+    "stones": "Choose a stone of your hand to lay.",
+    "blocks": "Set a block on a field of a die's value, or pass for this round.",
+    "give_up": "No die fits: give up one of your blocks.",
+    "meeples": "Put a meeple on a block of yours, move one there, or end your turn.",
+    "land": "4, land: choose a stone to pick up and lay elsewhere.",
+    "sidestep": "3, sidestep: choose a meeple to move diagonally.",
+    "clone": "2, clone: put a meeple beside the one marked.",
+    "teleport": "1, teleport: choose another 1 for the meeple marked.",
+}
 
 
 class Meeples(Game):
     """What the environments need to know of meeples."""
 
     name = "meeples"
-    kernel = kernel.KERNEL
+    kernel = KERNEL
     has_chance = True
+    player_names = ("A", "B", "C", "D")
     options = (
         Option("num_players", 2, 2, 4, "how many players"),
         Option("dice_per_player", 3, 1, 5, "dice of each player, all in one pool"),
         Option("open_hands", False, 0, 1, "whether all hands are seen by everybody"),
         max_plies_option(1000),
     )
-    parts = (
-        Part("values", (1, SIDE, SIDE), 7),
-        Part("stones", (2, SIDE, SIDE)),
-        Part("owners", (4, SIDE, SIDE)),
-        Part("blocks", (1, SIDE, SIDE)),
-        Part("chosen_field", (1, SIDE, SIDE)),
-        Part("marked", (1, SIDE, SIDE)),
-        Part("hand", (28,)),
-        Part("other_hands", (3, 28)),
-        Part("chosen_stone", (28,)),
-        Part("turned_doubles", (7,)),
-        Part("dice", (6,), 20),
-        Part("hand_sizes", (4,), 14),
-        Part("supply", (4,), 10),
-        Part("scores", (4,), 60),
-        Part("to_move", (4,)),
-        Part("passed", (4,)),
-        Part("set_block", (4,)),
-        Part("dice_allowed", (4,), 1, -1),
-        Part("fails", (1,), 4),
-        Part("rerolled", (1,)),
-        Part("moved", (1,)),
-        Part("fired", (4,)),
-        Part("new_meeples", (1,), 36),
-        Part("stale_rounds", (1,), 3),
-        Part("round", (1,), LAST_ROUND),
-        Part("phase", (9,)),
-        Part("seat", (4,)),
-        Part("num_players", (3,)),
-        Part("dice_per_player", (1,), 5, 1),
-        Part("open_hands", (1,)),
-        Part("ply", (3,), 127),
+    snapshot_keys = (
+        "stones",
+        "hands",
+        "blocks",
+        "meeples",
+        "dice",
+        "supply",
+        "round",
+        "phase",
+        "chosen",
+        "setup_stones",
+        "moved",
+        "source",
+        "fired",
+        "new_meeples",
+        "stale_rounds",
+        "passed",
+        "set_block",
+        "dice_allowed",
+        "fails",
+        "rerolled",
     )
-    snapshot_keys = meeples_snapshot.SNAPSHOT_KEYS
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
         return (
@@ -358,47 +334,84 @@ class Meeples(Game):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         return meeples_snapshot.read(state, snapshot)
 
-    def action_to_str(self, state: Any, action: int) -> str:
-        phase = int(state["phase"])
-        if action == kernel.REROLL:
-            return "re-roll"
-        if action == kernel.PASS:
-            return PASS_NAMES.get(phase, "pass")
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
+        phase, chosen = position["phase"], position["chosen"]
+        if action == REROLL:
+            return Move("re-roll", "re-roll")
+        if action == PASS:
+            name = {"meeples": "end turn", "sidestep": "decline"}.get(phase, "pass")
+            return Move(name, name)
         if action >= FIRST_DIRECTION:
-            return DIRECTIONS[action - FIRST_DIRECTION]
+            direction, first = action - FIRST_DIRECTION, chosen["field"]
+            target = None if first is None else first + STEPS[direction]
+            return Move(DIRECTIONS[direction], "second half on", (), target)
         if action >= FIRST_STONE:
-            a, b = STONES[action - FIRST_STONE]
-            return f"{'pick up' if phase == LAND else 'lay'} {a}-{b}"
-        row, column = divmod(action, SIDE)
-        return f"{self._field_verb(state, phase, action)} {row},{column}"
+            a, b = stone = STONE_HALVES[action - FIRST_STONE]
+            if phase != "land":
+                return Move(f"lay {a}-{b}", "lay", stone=f"{a}-{b}")
+            laid = (entry for entry in position["stones"] if entry["stone"] == [*stone])
+            fields = tuple(next(laid, {"fields": ()})["fields"])
+            return Move(f"pick up {a}-{b}", "pick up", fields)
+        name = f"{action // SIDE},{action % SIDE}"
+        if chosen["stone"] is not None:
+            kind = "first half on"
+        elif chosen["field"] is not None:
+            kind = "to"
+        elif phase == "meeples":
+            own = {"field": action, "player": position["to_move"]}
+            kind = "put meeple on" if own in position["blocks"] else "move meeple"
+        else:
+            kind = FIELD_KINDS.get(phase, "field")
+        if kind in ("move meeple", "sidestep"):
+            return Move(f"{kind} {name}", kind, (action,))
+        return Move(f"{kind} {name}", kind, (), action)
 
-    @staticmethod
-    def _field_verb(state: Any, phase: int, field: int) -> str:
-        """What choosing a field means in a phase."""
-        if state["chosen_stone"] != NO_STONE:
-            return "first half on"
-        if state["chosen_field"] != NO_FIELD:
-            return "to"
-        if phase == MEEPLES:
-            blocks = state["blocks"][int(state["to_move"])]
-            return "put meeple on" if field in fields_of(blocks) else "move meeple"
-        verbs = {
-            SETUP: "put meeple on",
-            BLOCKS: "set block on",
-            GIVE_UP: "give up block",
-            SIDESTEP: "sidestep",
-            CLONE: "clone to",
-            TELEPORT: "teleport to",
-        }
-        return verbs.get(phase, "field")
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        phase, chosen = position["phase"], position["chosen"]
+        kinds = {move.kind for move in moves}
+        if chosen["stone"] is not None:
+            a, b = chosen["stone"]
+            if chosen["field"] is None:
+                return f"Choose the field of the {a} of {a}-{b}."
+            return f"Choose the field of its other half, the {b}."
+        if chosen["field"] is not None:
+            if phase == "sidestep":
+                return "Choose the field diagonally beside it."
+            return "Choose the block of yours that it goes to."
+        if phase == "setup":
+            laid = len(position["setup_stones"])
+            if laid == 2:
+                return "Put a meeple on one of the fields that you have laid."
+            return f"Choose the {('first', 'second')[laid]} of two stones that you lay."
+        if phase == "blocks" and "re-roll" in kinds:
+            return "No die fits: roll those left again, or pass."
+        if phase == "blocks" and position["rerolled"]:
+            return "Set a block by the new dice, or pass."
+        if phase == "sidestep" and "decline" in kinds:
+            return "3, sidestep: choose a meeple to move diagonally, or decline."
+        return PROMPTS[phase]
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        return [field for stone in position["stones"] for field in stone["fields"]]
+
+    def has_secrets(self, options: Mapping[str, Any]) -> bool:
+        return not options["open_hands"]
+
+    def num_untold(self, position: Mapping[str, Any], viewer: int | None) -> int:
+        hidden = self.has_secrets(position["options"]) and viewer not in (None, position["to_move"])
+        if not hidden or position["phase"] not in ("setup", "stones"):
+            return 0
+        # Which stone another player has taken up shows only once it is laid; its fields may tell.
+        return sum(choice is not None for choice in position["chosen"].values())
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import meeples as drawing
 
-        return drawing.text(snapshot, viewer, colour)
+        return drawing.text(self, snapshot, viewer, colour)
 
 
 GAME = Meeples()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

@@ -113,25 +113,7 @@ Observation
 `Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means the observing player
 first, then the following players; entries without a player are 0:
 
-======================  ===========  =======  ======================================================================
-part                    shape        range    meaning
-======================  ===========  =======  ======================================================================
-`colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in turn, then of the neutral
-                                              colours by number; on streets and in lots, like all stacks below
-`movable`               (1, 8, 14)   0, 1     the stacks that the observing player may move: own, neutral, on streets
-`symbols`               (4, 8, 14)   0, 1     planes of the stacks of each symbol
-`heights`               (1, 8, 14)   0 … 5    the height of the stack on each square
-`vacant_lots`           (4, 8, 14)   0, 1     planes of the vacant lots of each symbol
-`num_players`           (3,)         0, 1     2, 3, 4 players
-`to_move`               (4,)         0, 1     whose turn it is, in turn; all 0 once the game is over
-`seat`                  (4,)         0, 1     the observing player: `player_0` … `player_3`
-`scores`                (4,)         0 … 100  the scores as they stand, in turn
-`passes`                (1,)         0 … 4    how many players have just passed in a row
-`ending_city`           (8,)         0, 1     the city that ended the game
-`slide`                 (1,)         0, 1     that option
-`end_on_any_full_city`  (1,)         0, 1     that option
-`ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
-======================  ===========  =======  ======================================================================
+{observation}
 
 Positions
 =========
@@ -155,7 +137,7 @@ Example
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -170,7 +152,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme.plan import (
@@ -180,14 +170,15 @@ from tabletop_envs.kernels.tuerme.plan import (
     FIELDS,
     HALF,
     LOT_SYMBOLS,
-    NUM_STONES,
-    ROWS,
     SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = kernel.COLOURS, kernel.SYMBOLS, kernel.COPIES, 5
-# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
-MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
+    kernel.COLOURS,
+    kernel.SYMBOLS,
+    kernel.COPIES,
+    kernel.MAX_HEIGHT,
+)
 STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
 CITY_LOTS = [np.flatnonzero(city == CITY_AT).tolist() for city in range(CITIES)]
 # Colour, symbol and height of a stack.
@@ -199,6 +190,7 @@ class Tuerme(Game):
 
     name = "tuerme"
     kernel = kernel.KERNEL
+    player_names = ("red", "blue", "green", "yellow")
     options = (
         Option("num_players", 2, 2, 4, "how many players"),
         Option("slide", False, 0, 1, "whether stacks land on empty squares at any distance"),
@@ -206,22 +198,6 @@ class Tuerme(Game):
             "end_on_any_full_city", False, 0, 1, "whether a full city of several colours ends too"
         ),
         max_plies_option(500),
-    )
-    parts = (
-        Part("colours", (COLOURS, ROWS, COLUMNS)),
-        Part("movable", (1, ROWS, COLUMNS)),
-        Part("symbols", (SYMBOLS, ROWS, COLUMNS)),
-        Part("heights", (1, ROWS, COLUMNS), MAX_HEIGHT),
-        Part("vacant_lots", (SYMBOLS, ROWS, COLUMNS)),
-        Part("num_players", (3,)),
-        Part("to_move", (4,)),
-        Part("seat", (4,)),
-        Part("scores", (4,), MAX_SCORE),
-        Part("passes", (1,), 4),
-        Part("ending_city", (CITIES,)),
-        Part("slide", (1,)),
-        Part("end_on_any_full_city", (1,)),
-        Part("ply", (3,), 127),
     )
     snapshot_keys = ("passes", "ending_city", "stacks")
 
@@ -245,7 +221,7 @@ class Tuerme(Game):
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])
         _check_stones(stacks)
-        passes = require_int(snapshot["passes"], "passes", 0, min(players, ply))
+        passes = require_int("passes", snapshot["passes"], 0, min(players, ply))
         _write_stacks(state, stacks)
         state["passes"] = passes
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
@@ -255,8 +231,8 @@ class Tuerme(Game):
         )
         ending_city = snapshot["ending_city"]
         if ending_city is not None:
-            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
-        require_equal(ending_city, city, "ending_city (T11)")
+            ending_city = require_int("ending_city", ending_city, 0, CITIES - 1)
+        require_equal("ending_city (T11)", ending_city, city)
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -264,18 +240,27 @@ class Tuerme(Game):
             _check_passes(state, mover, players, passes)
         return city is not None or passes == players or _lots_are_settled(stacks)
 
-    def action_to_str(self, state: Any, action: int) -> str:
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
         if action == kernel.PASS:
-            return "pass"
+            return Move("pass", "pass")
         plane, square = divmod(action, SQUARES)
         row, column = divmod(square, COLUMNS)
         to_row, to_column = (row, plane) if plane < COLUMNS else (plane - COLUMNS, column)
-        return f"move {row},{column} to {to_row},{to_column}"
+        name = f"move {row},{column} to {to_row},{to_column}"
+        return Move(name, "move", (square,), to_row * COLUMNS + to_column)
+
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        if any(move.kind == "pass" for move in moves):
+            return "You have no move: pass."
+        return "Choose a stack, then where it goes."
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        return [stack["square"] for stack in position["stacks"]]
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import tuerme as drawing
 
-        return drawing.text(snapshot, colour)
+        return drawing.text(self, snapshot, colour)
 
 
 def _read_stacks(state: Any) -> dict[int, Stack]:
@@ -312,13 +297,13 @@ def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
 def _parse_stacks(given: Any) -> dict[int, Stack]:
     """The stacks of a snapshot by their squares, each possible by itself."""
     stacks: dict[int, Stack] = {}
-    for entry in require_list(given, "stacks"):
-        stack = require_mapping(entry, "a stack", ("square", "colour", "symbol", "height"))
-        square = require_int(stack["square"], "the square of a stack", 0, SQUARES - 1)
+    for entry in require_list("stacks", given):
+        stack = require_mapping("a stack", entry, ("square", "colour", "symbol", "height"))
+        square = require_int("the square of a stack", stack["square"], 0, SQUARES - 1)
         name = f"of the stack on square {square}"
-        colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
-        symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
-        height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
+        colour = require_int(f"the colour {name}", stack["colour"], 0, COLOURS - 1)
+        symbol = require_int(f"the symbol {name}", stack["symbol"], 0, SYMBOLS - 1)
+        height = require_int(f"the height {name}", stack["height"], 1, MAX_HEIGHT)
         require(
             square not in stacks,
             f"two stacks stand on square {square}, but must stand on different ones",
@@ -338,7 +323,7 @@ def _check_stones(stacks: Mapping[int, Stack]) -> None:
         stones[symbol] += height
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
-        require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
+        require_equal(f"the number of stones of symbol {symbol}", stones[symbol], COLOURS * COPIES)
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
@@ -395,6 +380,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
 
 
 GAME = Tuerme()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

@@ -33,7 +33,7 @@ from numba.np.arrayobj import populate_array
 
 from tabletop_envs.kernels import plain
 from tabletop_envs.kernels.compiling import interpreted_as
-from tabletop_envs.kernels.plain import Vector
+from tabletop_envs.kernels.plain import Vector as Vector
 
 
 @interpreted_as(plain.popcount)

@@ -137,7 +137,7 @@ def shuffle(order: Sequence[int]) -> Callable[..., Vector]:
     """A function that picks entries of two vectors, or of one and zeros."""
 
     def shuffled(first: Vector, second: Vector | None = None) -> Vector:
-        words = [*first.words, *(second or first & 0).words]
+        words = first.words + (second.words if second else [0] * len(first.words))
         return Vector([words[place] for place in order], first.bits)
 
     return shuffled
@@ -171,18 +171,3 @@ def any_bits(vector: Vector) -> bool:
 def count_bits(vector: Vector) -> Any:
     """How many bits there are."""
     return np.uint64(sum(word.bit_count() for word in vector.words))
-
-
-# packing.py
-
-
-def read_digit(array: Any, offset: Any, low: Any, digit: Any) -> Any:
-    """One binary digit of each of 64 bytes, less `low`."""
-    values = array[int(offset) : int(offset) + 64].astype(np.int64) - int(low)
-    bits = ((values >> int(digit)) & 1).astype(np.uint8)
-    return np.uint64(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))
-
-
-def write_8_bytes(packed: Any, offset: Any, word: Any) -> None:
-    """The 8 bytes of a word, the lowest first."""
-    packed[int(offset) : int(offset) + 8] = list(int(word).to_bytes(8, "little"))

@@ -22,6 +22,8 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     Kernel,
+    Part,
+    offsets,
     register,
     rng,
     state_dtype,
@@ -64,7 +66,37 @@ MAX_PLAYERS = COLOURS = SYMBOLS = 4
 COPIES = 5
 PASS = (COLUMNS + ROWS) * SQUARES
 NUM_ACTIONS = PASS + 1
-OBSERVATION_SIZE = 14 * SQUARES + 3 + 4 + 4 + 4 + 1 + CITIES + 1 + 1 + 3
+MAX_HEIGHT = 5
+# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
+MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+
+PLANE = (ROWS, COLUMNS)
+OBSERVATION = (
+    Part(
+        "colours",
+        (COLOURS, *PLANE),
+        "planes of the stacks of each player's colour in turn, then of the neutral colours by number; "
+        "on streets and in lots, like all stacks below",
+    ),
+    Part(
+        "movable",
+        (1, *PLANE),
+        "the stacks that the observing player may move: own, neutral, on streets",
+    ),
+    Part("symbols", (SYMBOLS, *PLANE), "planes of the stacks of each symbol"),
+    Part("heights", (1, *PLANE), "the height of the stack on each square", high=MAX_HEIGHT),
+    Part("vacant_lots", (SYMBOLS, *PLANE), "planes of the vacant lots of each symbol"),
+    Part("num_players", (3,), "2, 3, 4 players"),
+    Part("to_move", (4,), "whose turn it is, in turn; all 0 once the game is over"),
+    Part("seat", (4,), "the observing player: `player_0` … `player_3`"),
+    Part("scores", (4,), "the scores as they stand, in turn", high=MAX_SCORE),
+    Part("passes", (1,), "how many players have just passed in a row", high=4),
+    Part("ending_city", (CITIES,), "the city that ended the game"),
+    Part("slide", (1,), "that option"),
+    Part("end_on_any_full_city", (1,), "that option"),
+    Part("ply", (3,), "actions played, in base 128, lowest digit first", high=127),
+)
+AT = offsets(OBSERVATION)
 
 STATE = state_dtype(
     MAX_PLAYERS,
@@ -273,59 +305,66 @@ def step(state: Any, action: int) -> None:
 
 
 @jit_inline
-def write_plane(observation: Any, plane: int, board: Board) -> None:
-    """Write a board as plane number `plane`."""
-    write_word(observation, plane * SQUARES, entry(board, ZERO))
-    write_word(observation, plane * SQUARES + HALF, entry(board, ONE))
+def write_plane(observation: Any, offset: int, board: Board) -> None:
+    """Write a board as a plane."""
+    write_word(observation, offset, entry(board, ZERO))
+    write_word(observation, offset + HALF, entry(board, ONE))
+
+
+@jit_inline
+def flag(value: int, offset: int) -> int:
+    """The word (uint64) that `observe` writes from `num_players` on, with `value` (0 or 1) at an offset."""
+    return np.uint64(value) << np.uint64(offset - AT.num_players)
 
 
 @njit
 def observe(state: Any, player: int, observation: Any) -> None:
-    """What a player sees: the table in `tabletop_envs.envs.tuerme`, the own colour first."""
+    """What a player sees (`OBSERVATION`), the own colour first."""
     players = state.num_players
     occupied = occupied_squares(state)
     for place in range(COLOURS):
         colour = player + place
         colour = colour - players if colour >= players else colour
-        colour = colour if place < players else place
-        write_plane(observation, place, load(state.colours[np.uint64(colour)]))
-    write_plane(observation, 4, movable_stacks(state, np.uint64(player)))
+        colour = np.uint64(colour if place < players else place)
+        write_plane(observation, AT.colours + place * SQUARES, load(state.colours[colour]))
+    write_plane(observation, AT.movable, movable_stacks(state, np.uint64(player)))
     ones, twos = load(state.symbols[0]), load(state.symbols[1])
     shown = (~(ones | twos), ones & ~twos, twos & ~ones, ones & twos)
     for symbol in range(SYMBOLS):
-        write_plane(observation, 5 + symbol, shown[symbol] & occupied)
+        write_plane(observation, AT.symbols + symbol * SQUARES, shown[symbol] & occupied)
     heights = state.heights
     for half in range(2):
-        offset = 9 * SQUARES + half * HALF
+        offset = AT.heights + half * HALF
         write_number_word(observation, offset, heights[0, half], heights[1, half], heights[2, half])
+    vacant = LOTS & ~occupied
     for symbol in range(SYMBOLS):
-        write_plane(observation, 10 + symbol, shown[symbol] & LOTS & ~occupied)
+        write_plane(observation, AT.vacant_lots + symbol * SQUARES, shown[symbol] & vacant)
     # All numbers that are 0 or 1 are bits of one word; the others are written over their zeros.
     mover = state.to_move - player
     mover = mover + players if mover < 0 else mover
     running = np.uint64(state.status == RUNNING)
     flags = (
-        (ONE << np.uint64(players - 2))
-        | (running << np.uint64(3 + mover))
-        | (ONE << np.uint64(7 + player))
-        | (np.uint64(state.ending_city >= 0) << np.uint64(16 + max(state.ending_city, 0)))
-        | (np.uint64(state.slide) << np.uint64(24))
-        | (np.uint64(state.end_on_any_full_city) << np.uint64(25))
+        flag(ONE, AT.num_players + players - 2)
+        | flag(running, AT.to_move + mover)
+        | flag(ONE, AT.seat + player)
+        | flag(state.ending_city >= 0, AT.ending_city + max(state.ending_city, 0))
+        | flag(state.slide, AT.slide)
+        | flag(state.end_on_any_full_city, AT.end_on_any_full_city)
     )
-    tail = observation[14 * SQUARES :]
-    write_bytes(tail, 0, flags, 29)
+    write_bytes(observation, AT.num_players, flags, AT.ply + 3 - AT.num_players)
     for place in range(MAX_PLAYERS):
         other = player + place
         other = other - players if other >= players else other
-        tail[11 + place] = state.scores[np.uint64(other) & _3] if place < players else 0
-    tail[15] = state.passes
-    tail[26] = state.ply & 127
-    tail[27] = (state.ply >> 7) & 127
-    tail[28] = state.ply >> 14
+        score_there = state.scores[np.uint64(other) & _3] if place < players else 0
+        observation[AT.scores + place] = score_there
+    observation[AT.passes] = state.passes
+    observation[AT.ply] = state.ply & 127
+    observation[AT.ply + 1] = (state.ply >> 7) & 127
+    observation[AT.ply + 2] = state.ply >> 14
 
 
 KERNEL = register(
-    Kernel(STATE, NUM_ACTIONS, HALF, OBSERVATION_SIZE),
+    Kernel(STATE, NUM_ACTIONS, HALF, OBSERVATION),
     start_function=start,
     legal_actions_function=legal_actions,
     step_function=step,
