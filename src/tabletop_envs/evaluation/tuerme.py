@@ -22,6 +22,7 @@ import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
+from tabletop_envs.kernels import State
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline
 from tabletop_envs.kernels.llvm import any_bits, count_bits, shuffle
 from tabletop_envs.kernels.tuerme import KERNEL, SYMBOLS, occupied_squares
@@ -60,14 +61,14 @@ def beside(squares: Board) -> Board:
 
 
 @jit_inline
-def showing(state: Any, symbol: int) -> Board:
+def showing(state: State, symbol: int) -> Board:
     """The squares that show a symbol (uint64), on a stack or on a lot."""
     ones, twos = ZERO - (symbol & ONE), ZERO - (symbol >> ONE)
     return ~(load(state.symbols[0]) ^ ones) & ~(load(state.symbols[1]) ^ twos)
 
 
 @jit_inline
-def by_height(state: Any, stacks: Board) -> float:
+def by_height(state: State, stacks: Board) -> float:
     """The sum of `STACK` over some stacks. No height has both the bits 2 and 4."""
     ones, twos = load(state.heights[0]) & stacks, load(state.heights[1]) & stacks
     fours = load(state.heights[2]) & stacks
@@ -81,7 +82,7 @@ def by_height(state: Any, stacks: Board) -> float:
 
 
 @jit_inline
-def stones(state: Any, stacks: Board) -> float:
+def stones(state: State, stacks: Board) -> float:
     """The sum of the heights of some stacks."""
     ones = count_bits(load(state.heights[0]) & stacks)
     twos = count_bits(load(state.heights[1]) & stacks)
@@ -89,7 +90,7 @@ def stones(state: Any, stacks: Board) -> float:
 
 
 @jit_inline
-def promise(state: Any, player: int, vacant: Board, stacks: Any) -> float:
+def promise(state: State, player: int, vacant: Board, stacks: Any) -> float:
     """What a player's stacks promise: `stacks` are those that have a lot, and 1, 2, 3 steps to it."""
     own = load(state.colours[player])
     total = by_height(state, own & stacks[0])
@@ -103,7 +104,7 @@ def promise(state: Any, player: int, vacant: Board, stacks: Any) -> float:
     return total
 
 
-def values_of(state: Any, values: Any) -> None:
+def values_of(state: State, values: Any) -> None:
     """See `evaluation.evaluate`."""
     taken = occupied_squares(state)
     vacant = LOTS & ~taken

@@ -25,6 +25,7 @@ from tabletop_envs.kernels.llvm import (
 __all__ = [
     "ONE",
     "ZERO",
+    "Board",
     "board",
     "draw",
     "jit_inline",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 # For the type checker a bitboard is an `int`, and what must be `uint64` for Numba is `Any`.
+Board = int
 ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
 

@@ -12,8 +12,6 @@ upper half of the board, the lower), and one for the pass::
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -22,7 +20,10 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     Kernel,
+    LegalBits,
+    Observation,
     Part,
+    State,
     offsets,
     register,
     rng,
@@ -115,14 +116,14 @@ first_rows = shuffle(*range(2 * ROWS))
 
 
 @jit_inline
-def occupied_squares(state: Any) -> Board:
+def occupied_squares(state: State) -> Board:
     """The squares with a stack."""
     colours = state.colours
     return load(colours[0]) | load(colours[1]) | load(colours[2]) | load(colours[3])
 
 
 @jit_inline
-def movable_stacks(state: Any, player: int) -> Board:
+def movable_stacks(state: State, player: int) -> Board:
     """The stacks that a player may move: the own and the neutral on streets (T4, T5, T9)."""
     movable = load(state.colours[player])
     for colour in range(2, COLOURS):
@@ -131,7 +132,7 @@ def movable_stacks(state: Any, player: int) -> Board:
 
 
 @njit
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """A new game: the shuffled stones, one on each street square (T3); options are kept."""
     for colour in range(COLOURS):
         store(state.colours[colour], 0, NO_BOARD)
@@ -169,7 +170,7 @@ def start(state: Any) -> None:
 
 
 @jit_inline
-def position(state: Any) -> Position:
+def position(state: State) -> Position:
     """The board as walks see it."""
     occupied = occupied_squares(state)
     ones, twos, fours = load(state.heights[0]), load(state.heights[1]), load(state.heights[2])
@@ -185,20 +186,20 @@ def position(state: Any) -> Position:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """The set of legal actions: moves (T5–T9), or the pass where there is none (T10)."""
     here, slide = position(state), state.slide != 0
     movable = movable_stacks(state, state.to_move)
     by_column = moves_to_columns(here, slide) & movable
     by_row = first_rows(moves_to_rows(here, slide)) & movable
     # The columns 14 and 15 do not exist: the planes of the rows are written over theirs.
-    store(words, 0, by_column)
-    store(words, 2 * COLUMNS, by_row)
-    words[2 * (COLUMNS + ROWS)] = np.uint64(not (any_bits(by_column) | any_bits(by_row)))
+    store(legal_bits, 0, by_column)
+    store(legal_bits, 2 * COLUMNS, by_row)
+    legal_bits[2 * (COLUMNS + ROWS)] = np.uint64(not (any_bits(by_column) | any_bits(by_row)))
 
 
 @jitable
-def stones_on(state: Any, squares: Board) -> int:
+def stones_on(state: State, squares: Board) -> int:
     """The sum of the heights of the stacks on some squares."""
     return np.int16(
         count_bits(load(state.heights[0]) & squares)
@@ -208,7 +209,7 @@ def stones_on(state: Any, squares: Board) -> int:
 
 
 @jitable
-def city_is_full(state: Any, city: int) -> bool:
+def city_is_full(state: State, city: int) -> bool:
     """Whether the lots of a city end the game: all of one colour, or all full with that option (T11)."""
     lots = load(CITY[city])
     full = state.end_on_any_full_city != 0 and not any_bits(lots & ~occupied_squares(state))
@@ -218,7 +219,7 @@ def city_is_full(state: Any, city: int) -> bool:
 
 
 @jitable
-def symbols_shown(state: Any, squares: Board) -> int:
+def symbols_shown(state: State, squares: Board) -> int:
     """The symbols on some squares: bit k for symbol k."""
     ones, twos = load(state.symbols[0]), load(state.symbols[1])
     return (
@@ -230,7 +231,7 @@ def symbols_shown(state: Any, squares: Board) -> int:
 
 
 @jitable
-def lots_are_settled(state: Any) -> bool:
+def lots_are_settled(state: State) -> bool:
     """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
     occupied = occupied_squares(state)
     on_streets, vacant = occupied & STREETS, LOTS & ~occupied
@@ -238,7 +239,7 @@ def lots_are_settled(state: Any) -> bool:
 
 
 @jitable
-def score(state: Any) -> None:
+def score(state: State) -> None:
     """Write all players' scores (T13)."""
     for player in range(state.num_players):
         own = load(state.colours[player])
@@ -249,7 +250,7 @@ def score(state: Any) -> None:
 
 
 @jitable
-def move(state: Any, square: int, target: int) -> None:
+def move(state: State, square: int, target: int) -> None:
     """Move the stack on a square to another one (T5, T8).
 
     Without branches, because random play defeats any guess: boards change whether a bit is set or not.
@@ -273,7 +274,7 @@ def move(state: Any, square: int, target: int) -> None:
 
 
 @njit
-def step(state: Any, action: int) -> None:
+def step(state: State, action: int) -> None:
     """Play a legal action: a move or the pass, then the ends of T11, T12 and T14."""
     plane, square = np.uint64(action) // _SQUARES, np.uint64(action) % _SQUARES
     ended = False
@@ -305,7 +306,7 @@ def step(state: Any, action: int) -> None:
 
 
 @jit_inline
-def write_plane(observation: Any, offset: int, board: Board) -> None:
+def write_plane(observation: Observation, offset: int, board: Board) -> None:
     """Write a board as a plane."""
     write_word(observation, offset, entry(board, ZERO))
     write_word(observation, offset + HALF, entry(board, ONE))
@@ -318,7 +319,7 @@ def flag(value: int, offset: int) -> int:
 
 
 @njit
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """What a player sees (`OBSERVATION`), the own colour first."""
     players = state.num_players
     occupied = occupied_squares(state)

@@ -84,23 +84,20 @@ ROWS_1, ROWS_2, ROWS_4 = rows(".#.#.#.#"), rows("..##..##"), rows("....####")
 NO_ROW = rows("........")
 
 
-def of_halves(first: int, half_of: Callable[[int, int], int]) -> Any:
-    """For each distance the halves `half_of` of its board, or of one board for all (`first` = 0).
-
-    Nothing, where there is no such half.
-    """
-    zeros = 2 * len(DISTANCES) if first else 2
+def from_half(half_of: Callable[[int, int], int]) -> Any:
+    """The half `half_of(distance, half)` of each distance; nothing where there is no such half."""
     order = []
     for d in DISTANCES:
         for half in (half_of(d, 0), half_of(d, 1)):
-            order.append(first * d + half if d < ROWS and 0 <= half < 2 else zeros)
+            order.append(2 * d + half if d < ROWS and 0 <= half < 2 else 2 * len(DISTANCES))
     return shuffle(*order)
 
 
-seen = of_halves(0, lambda d, half: half + d // HALF_ROWS)
-seen_on = of_halves(0, lambda d, half: half + d // HALF_ROWS + 1)
-moved = of_halves(2, lambda d, half: half - d // HALF_ROWS)
-moved_on = of_halves(2, lambda d, half: half - d // HALF_ROWS - 1)
+everywhere = shuffle(*(half for d in DISTANCES for half in range(2)))
+seen = from_half(lambda d, half: half + d // HALF_ROWS)
+seen_on = from_half(lambda d, half: half + d // HALF_ROWS + 1)
+moved = from_half(lambda d, half: half - d // HALF_ROWS)
+moved_on = from_half(lambda d, half: half - d // HALF_ROWS - 1)
 
 
 @jit_inline
@@ -118,7 +115,8 @@ def moved_right(boards: Boards) -> Boards:
 @jit_inline
 def seen_below(board: Board) -> Boards:
     """What lies d rows below each square."""
-    return (seen(board) >> OUT) | (seen_on(board) << ON)
+    boards = everywhere(board)
+    return (seen(boards) >> OUT) | (seen_on(boards) << ON)
 
 
 @jit_inline
