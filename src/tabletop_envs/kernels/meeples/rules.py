@@ -126,15 +126,11 @@ def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
     fields = table.no_fields()
     for value in range(1, 7):
-        fields |= material.fields_of_value(state, np.uint64(value)) & table.all_or_none(
-            state.dice[value] > 0
-        )
+        in_pool = table.all_or_none(state.dice[value] > 0)
+        fields |= material.fields_of_value(state, np.uint64(value)) & in_pool
     own_blocks, own_meeples = load(state.blocks[player]), load(state.meeples[player])
-    return (
-        fields
-        & table.neighbours(own_blocks | own_meeples)
-        & ~(own_blocks | material.of_all_players(state.meeples))
-    )
+    fields &= table.neighbours(own_blocks | own_meeples)
+    return fields & ~(own_blocks | material.of_all_players(state.meeples))
 
 
 @jitable
@@ -242,26 +238,16 @@ def meeples_actions(state: Any) -> Any:
     if state.chosen_field != NO_FIELD:
         staying = own & ~table.one_field(np.uint64(state.chosen_field))
         return blocks & ~table.neighbours(staying), ZERO
-    from_above, from_below, from_left, from_right = (
-        table.down(own),
-        table.up(own),
-        table.right(own),
-        table.left(own),
-    )
+    from_above, from_below = table.down(own), table.up(own)
+    from_left, from_right = table.right(own), table.left(own)
     vertical, horizontal = from_above | from_below, from_left | from_right
     several = (from_above & from_below) | (from_left & from_right) | (vertical & horizontal)
     open_blocks = blocks & ~(vertical | horizontal)
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
-    movable = own & (
-        table.neighbours(beside_one)
-        | (~table.no_fields() & table.all_or_none(any_bits(open_blocks)))
-    )
-    return (
-        (open_blocks & table.all_or_none(state.supply[player] > 0))
-        | (movable & table.all_or_none(not state.moved)),
-        PASS_BIT,
-    )
+    movable = own & (table.neighbours(beside_one) | table.all_or_none(any_bits(open_blocks)))
+    movable &= table.all_or_none(not state.moved)
+    return (open_blocks & table.all_or_none(state.supply[player] > 0)) | movable, PASS_BIT
 
 
 @jitable
@@ -321,18 +307,6 @@ def occupied(state: Any, field: int) -> None:
         state.phase = material.SPECIAL_OF_0 - np.int64(value)
     else:
         end_chain(state)
-
-
-@jitable
-def special_can_be_carried_out(state: Any) -> bool:
-    """Whether there is a choice, other than to decline (M25)."""
-    if state.phase == LAND:
-        return stones.stones_to_land(state) != ZERO
-    if state.phase == SIDESTEP:
-        return any_bits(sidestep_actions(state)[0])
-    if state.phase == CLONE:
-        return any_bits(clone_actions(state)[0])
-    return any_bits(teleport_actions(state)[0])
 
 
 @jitable
@@ -430,9 +404,8 @@ def clone_step(state: Any, action: int) -> None:
 def teleport_actions(state: Any) -> Any:
     """Another empty field of value 1 (M24, M6)."""
     others = load(state.meeples[state.to_move]) & ~table.one_field(np.uint64(state.source))
-    return material.empty_fields(state) & material.fields_of_value(state, ONE) & ~table.neighbours(
-        others
-    ), ZERO
+    targets = material.empty_fields(state) & material.fields_of_value(state, ONE)
+    return targets & ~table.neighbours(others), ZERO
 
 
 @jitable
@@ -445,41 +418,42 @@ def teleport_step(state: Any, action: int) -> None:
 # The game as a whole
 
 
-@njit
-def legal_actions(state: Any, legal_bits: Any) -> None:
-    """The choices that can be completed, by phase."""
+@jitable
+def choices(state: Any) -> Any:
+    """The choices that can be completed, by phase: a board of fields, and a word of all others."""
     phase = state.phase
     if state.chosen_stone != NO_STONE:
-        fields, others = stones.place_actions(state)
-    elif phase == SETUP:
-        fields, others = setup_actions(state)
-    elif phase == STONES:
-        fields, others = stones_actions(state)
-    elif phase == BLOCKS:
-        fields, others = blocks_actions(state)
-    elif phase == GIVE_UP:
-        fields, others = give_up_actions(state)
-    elif phase == MEEPLES:
-        fields, others = meeples_actions(state)
-    elif phase == LAND:
-        fields, others = land_actions(state)
-    elif phase == SIDESTEP:
-        fields, others = sidestep_actions(state)
-    elif phase == CLONE:
-        fields, others = clone_actions(state)
-    else:
-        fields, others = teleport_actions(state)
+        return stones.place_actions(state)
+    if phase == SETUP:
+        return setup_actions(state)
+    if phase == STONES:
+        return stones_actions(state)
+    if phase == BLOCKS:
+        return blocks_actions(state)
+    if phase == GIVE_UP:
+        return give_up_actions(state)
+    if phase == MEEPLES:
+        return meeples_actions(state)
+    if phase == LAND:
+        return land_actions(state)
+    if phase == SIDESTEP:
+        return sidestep_actions(state)
+    if phase == CLONE:
+        return clone_actions(state)
+    return teleport_actions(state)
+
+
+@njit
+def legal_actions(state: Any, legal_bits: Any) -> None:
+    """Write the set of legal actions."""
+    fields, others = choices(state)
     store(legal_bits, 0, fields)
     legal_bits[WORDS] = others
 
 
 @njit
 def step(state: Any, action: int) -> None:
-    """Play a legal action, by phase; then the limit of M29.
-
-    A special action in which nothing has been chosen has just been set off, and ends here if it
-    cannot be carried out.
-    """
+    """Play a legal action, by phase; then the limit of M29."""
     choice = min(np.uint64(action), np.uint64(material.NUM_ACTIONS - 1))
     phase = state.phase
     if phase == SETUP:
@@ -500,13 +474,11 @@ def step(state: Any, action: int) -> None:
         clone_step(state, choice)
     else:
         teleport_step(state, choice)
-    if (
-        state.phase >= LAND
-        and state.chosen_stone == NO_STONE
-        and state.chosen_field == NO_FIELD
-        and not special_can_be_carried_out(state)
-    ):
-        end_chain(state)
+    if state.phase >= LAND and state.chosen_stone == NO_STONE and state.chosen_field == NO_FIELD:
+        # A special action that has just been set off falls away if it cannot be carried out (M25).
+        fields, others = choices(state)
+        if not any_bits(fields) and others & ~PASS_BIT == ZERO:
+            end_chain(state)
     state.ply += 1
     if state.status == RUNNING and state.ply >= state.max_plies:
         state.status = BY_LIMIT

@@ -119,12 +119,8 @@ def first_setup_places(state: Any) -> Any:
     none = table.no_fields()
     if not any_bits(layout):
         return none, table.one_field(CENTRE), none, none
-    above, below, left_of, right_of = (
-        table.down(bare),
-        table.up(bare),
-        table.right(bare),
-        table.left(bare),
-    )
+    above, below = table.down(bare), table.up(bare)
+    left_of, right_of = table.right(bare), table.left(bare)
     room_above = table.down(bare & (above | left_of | right_of))
     room_below = table.up(bare & (below | left_of | right_of))
     room_left = table.right(bare & (left_of | above | below))
@@ -184,9 +180,11 @@ def land_places(state: Any, stone: int) -> Any:
 @jit_inline
 def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
     """The first halves from which the direction `same` would give the stone's old set of fields."""
-    return (first & table.all_or_none(direction == same)) | (
-        second & table.all_or_none(direction == opposite)
+    as_before, turned = (
+        table.all_or_none(direction == same),
+        table.all_or_none(direction == opposite),
     )
+    return (first & as_before) | (second & turned)
 
 
 @jitable
@@ -228,10 +226,10 @@ def place_actions(state: Any) -> Any:
 
 
 @jit_inline
-def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
-    """What stands on a stone's halves goes with them; old and new fields may overlap."""
-    on_first, on_second = table.bit_at(words, old_first), table.bit_at(words, old_second)
-    table.toggle(words, old_first, on_first)
-    table.toggle(words, old_second, on_second)
-    table.toggle(words, first, on_first)
-    table.toggle(words, second, on_second)
+def carry(array: Any, old_first: int, old_second: int, first: int, second: int) -> None:
+    """Carry what stands on a stone's halves along; old and new fields may overlap."""
+    on_first, on_second = table.bit_at(array, old_first), table.bit_at(array, old_second)
+    table.toggle(array, old_first, on_first)
+    table.toggle(array, old_second, on_second)
+    table.toggle(array, first, on_first)
+    table.toggle(array, second, on_second)
