@@ -54,7 +54,6 @@ from tabletop_envs import make_batch, registry, training
 from tabletop_envs.agents import make_agent
 from tabletop_envs.arena import records, tournaments
 from tabletop_envs.game import Game, rewards_of_scores
-from tabletop_envs.kernels import engine
 from tabletop_envs.search import PUCT
 from tabletop_envs.threads import MAX_THREADS
 
@@ -158,7 +157,6 @@ class Player:
         self.version = -1
         self.agent = make_agent(arguments.agent) if arguments.agent != "network" else None
         self.searches: dict[int, PUCT] = {}
-        self.legal = engine.new_legal(self.batch.game.kernel, arguments.games)
 
     def ready(self) -> tuple[str, int]:
         """Compile all loops (or read them from the cache) by choosing once; the machine's name and the process."""
@@ -236,9 +234,12 @@ class Player:
         batch, arguments = self.batch, self.arguments
         if self.agent is not None:
             samplers = rng.integers(2**64, size=batch.num_envs, dtype=np.uint64)
-            actions, rewards = np.zeros(batch.num_envs, np.int64), np.zeros(batch.rewards.shape)
-            engine.advance_some(batch.states, self.legal, lanes, engine.REFRESH, actions, rewards)
-            self.agent.choose_lanes(batch.game, batch.states, self.legal, samplers, lanes, actions)
+            actions, states, legal = (
+                np.zeros(batch.num_envs, np.int64),
+                batch.states,
+                batch.legal_bits,
+            )
+            self.agent.choose_lanes(batch.game, states, legal, samplers, lanes, actions)
             moves = actions[lanes, None].astype(np.int16)
             return actions[lanes], moves, np.ones_like(moves)
         # As games end, smaller searches do: of the next power of two, the first lanes twice.

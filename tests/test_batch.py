@@ -350,7 +350,7 @@ def test_masks_are_those_of_the_legal_actions(name):
 
 @each_case
 def test_game_agents_play_in_a_batch(name, options):
-    """`states` and `legal_sets` are what a game agent needs: it chooses what it chooses in the single environments."""
+    """`states` and `legal_bits` are what a game agent needs: it chooses what it chooses in the single environments."""
     batch = make(name, 4, seed=7, **options)
     lanes, actions = np.arange(4), np.zeros(4, np.int64)
     samplers = np.arange(4, dtype=np.uint64)
@@ -362,6 +362,6 @@ def test_game_agents_play_in_a_batch(name, options):
             chosen, sampler = np.zeros(1, np.int64), samplers[lane : lane + 1].copy()
             greedy.choose_lanes(batch.game, states, legal, sampler, lanes[:1], chosen)
             single.append(int(chosen[0]))
-        greedy.choose_lanes(batch.game, batch.states, batch.legal_sets, samplers, lanes, actions)
+        greedy.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
         assert actions.tolist() == single
         batch.step(actions)

@@ -23,12 +23,12 @@ from tabletop_envs.game import (
     rewards_of_scores,
 )
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
+from tabletop_envs.lanes import ON_ILLEGAL
 from tabletop_envs.threads import Turn, busy, one_at_a_time
 
 __all__ = ["TabletopEnv"]
 
 MASK_PLACES = ("observation", "info")
-ON_ILLEGAL = ("raise", "lose")
 _NO_MASK = np.empty(0, np.int8)
 _NO_OBSERVATION = np.empty(0, np.float32)
 

@@ -235,40 +235,59 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.meeples_checks import fields_of
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Snapshot, State, max_plies_option, observation_table
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels.meeples import KERNEL
 from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,
-    BLOCKS,
-    CLONE,
     FIRST_DIRECTION,
     FIRST_STONE,
-    GIVE_UP,
-    LAND,
-    MEEPLES,
     NO_FIELD,
     NO_STONE,
     NOT_LAID,
     PASS,
     REROLL,
     SETUP,
-    SIDESTEP,
     STONE_HALVES,
     TELEPORT,
 )
 from tabletop_envs.kernels.meeples.table import SIDE
 
 DIRECTIONS = ("up", "right", "down", "left")
-PASS_NAMES = {MEEPLES: "end turn", SIDESTEP: "decline"}
+STEPS = (-SIDE, 1, SIDE, -1)
+FIELD_KINDS = {
+    "setup": "put meeple on",
+    "blocks": "set block on",
+    "give_up": "give up block",
+    "sidestep": "sidestep",
+    "clone": "clone to",
+    "teleport": "teleport to",
+}
+PROMPTS = {
+    "stones": "Choose a stone of your hand to lay.",
+    "blocks": "Set a block on a field of a die's value, or pass for this round.",
+    "give_up": "No die fits: give up one of your blocks.",
+    "meeples": "Put a meeple on a block of yours, move one there, or end your turn.",
+    "land": "4, land: choose a stone to pick up and lay elsewhere.",
+    "sidestep": "3, sidestep: choose a meeple to move diagonally.",
+    "clone": "2, clone: put a meeple beside the one marked.",
+    "teleport": "1, teleport: choose another 1 for the meeple marked.",
+}
 
 
 class Meeples(Game):
@@ -277,6 +296,7 @@ class Meeples(Game):
     name = "meeples"
     kernel = KERNEL
     has_chance = True
+    player_names = ("A", "B", "C", "D")
     options = (
         Option("num_players", 2, 2, 4, "how many players"),
         Option("dice_per_player", 3, 1, 5, "dice of each player, all in one pool"),
@@ -329,44 +349,80 @@ class Meeples(Game):
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
         return meeples_snapshot.read(state, snapshot)
 
-    def action_to_str(self, state: Any, action: int) -> str:
-        phase = int(state["phase"])
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
+        phase, chosen = position["phase"], position["chosen"]
         if action == REROLL:
-            return "re-roll"
+            return Move("re-roll", "re-roll")
         if action == PASS:
-            return PASS_NAMES.get(phase, "pass")
+            name = {"meeples": "end turn", "sidestep": "decline"}.get(phase, "pass")
+            return Move(name, name)
         if action >= FIRST_DIRECTION:
-            return DIRECTIONS[action - FIRST_DIRECTION]
+            direction, first = action - FIRST_DIRECTION, chosen["field"]
+            target = None if first is None else first + STEPS[direction]
+            return Move(DIRECTIONS[direction], "second half on", (), target)
         if action >= FIRST_STONE:
-            a, b = STONE_HALVES[action - FIRST_STONE]
-            return f"{'pick up' if phase == LAND else 'lay'} {a}-{b}"
-        row, column = divmod(action, SIDE)
-        return f"{self._field_verb(state, phase, action)} {row},{column}"
+            a, b = stone = STONE_HALVES[action - FIRST_STONE]
+            if phase != "land":
+                return Move(f"lay {a}-{b}", "lay", stone=f"{a}-{b}")
+            laid = (entry for entry in position["stones"] if entry["stone"] == [*stone])
+            fields = tuple(next(laid, {"fields": ()})["fields"])
+            return Move(f"pick up {a}-{b}", "pick up", fields)
+        name = f"{action // SIDE},{action % SIDE}"
+        if chosen["stone"] is not None:
+            kind = "first half on"
+        elif chosen["field"] is not None:
+            kind = "to"
+        elif phase == "meeples":
+            own = {"field": action, "player": position["to_move"]}
+            kind = "put meeple on" if own in position["blocks"] else "move meeple"
+        else:
+            kind = FIELD_KINDS.get(phase, "field")
+        if kind in ("move meeple", "sidestep"):
+            return Move(f"{kind} {name}", kind, (action,))
+        return Move(f"{kind} {name}", kind, (), action)
 
-    @staticmethod
-    def _field_verb(state: Any, phase: int, field: int) -> str:
-        """What choosing a field means in a phase."""
-        if state["chosen_stone"] != NO_STONE:
-            return "first half on"
-        if state["chosen_field"] != NO_FIELD:
-            return "to"
-        if phase == MEEPLES:
-            blocks = state["blocks"][int(state["to_move"])]
-            return "put meeple on" if field in fields_of(blocks) else "move meeple"
-        verbs = {
-            SETUP: "put meeple on",
-            BLOCKS: "set block on",
-            GIVE_UP: "give up block",
-            SIDESTEP: "sidestep",
-            CLONE: "clone to",
-            TELEPORT: "teleport to",
-        }
-        return verbs.get(phase, "field")
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        phase, chosen = position["phase"], position["chosen"]
+        kinds = {move.kind for move in moves}
+        if chosen["stone"] is not None:
+            a, b = chosen["stone"]
+            if chosen["field"] is None:
+                return f"Choose the field of the {a} of {a}-{b}."
+            return f"Choose the field of its other half, the {b}."
+        if chosen["field"] is not None:
+            if phase == "sidestep":
+                return "Choose the field diagonally beside it."
+            return "Choose the block of yours that it goes to."
+        if phase == "setup":
+            laid = len(position["setup_stones"])
+            if laid == 2:
+                return "Put a meeple on one of the fields that you have laid."
+            return f"Choose the {('first', 'second')[laid]} of two stones that you lay."
+        if phase == "blocks" and "re-roll" in kinds:
+            return "No die fits: roll those left again, or pass."
+        if phase == "blocks" and position["rerolled"]:
+            return "Set a block by the new dice, or pass."
+        if phase == "sidestep" and "decline" in kinds:
+            return "3, sidestep: choose a meeple to move diagonally, or decline."
+        return PROMPTS[phase]
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        return [field for stone in position["stones"] for field in stone["fields"]]
+
+    def has_secrets(self, options: Mapping[str, Any]) -> bool:
+        return not options["open_hands"]
+
+    def num_untold(self, position: Mapping[str, Any], viewer: int | None) -> int:
+        hidden = self.has_secrets(position["options"]) and viewer not in (None, position["to_move"])
+        if not hidden or position["phase"] not in ("setup", "stones"):
+            return 0
+        # Which stone another player has taken up shows only once it is laid; its fields may tell.
+        return sum(choice is not None for choice in position["chosen"].values())
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import meeples as drawing
 
-        return drawing.text(snapshot, viewer, colour)
+        return drawing.text(self, snapshot, viewer, colour)
 
 
 GAME = Meeples()

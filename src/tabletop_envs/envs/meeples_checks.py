@@ -137,7 +137,7 @@ def check_material(position: Position) -> None:
     )
     for player, supply in enumerate(position.supply):
         on_table = list(position.meeples.values()).count(player)
-        require_equal(supply, MEEPLES_EACH - on_table, f"the supply of player {player} (M4)")
+        require_equal(f"the supply of player {player} (M4)", supply, MEEPLES_EACH - on_table)
 
 
 def check_pairs(position: Position) -> None:
@@ -335,7 +335,7 @@ def check_turn(state: Any, position: Position, mover: int) -> None:
         )
     if position.source is not None:
         owner = position.meeples[position.source]
-        require_equal(owner, mover, "to_move, like the owner of the meeple on source,")
+        require_equal("to_move, like the owner of the meeple on source,", owner, mover)
         if phase == CLONE:
             # It has just come there, so that M6 held; its clone would be the third in a row.
             near = partners(position, position.source, mover)
@@ -363,13 +363,13 @@ def _check_setup(position: Position, mover: int) -> None:
             f"setup_stones has {list(STONE_HALVES[stone])}, but must have stones that are laid",
         )
     whose = f"(in the setup of player {mover})"
-    require_equal(len(position.places), 2 * mover + laid, f"the number of laid stones {whose}")
+    require_equal(f"the number of laid stones {whose}", len(position.places), 2 * mover + laid)
     for player, hand in enumerate(position.hands):
         missing = 2 if player < mover else laid + chosen if player == mover else 0
-        require_equal(len(hand), position.hand_size - missing, f"the size of hands[{player}]")
+        require_equal(f"the size of hands[{player}]", len(hand), position.hand_size - missing)
         meeples = list(position.meeples.values()).count(player)
         require_equal(
-            meeples, int(player < mover), f"the number of meeples of player {player} (M8)"
+            f"the number of meeples of player {player} (M8)", meeples, int(player < mover)
         )
     if position.places:
         centre = int(CENTRE)
@@ -390,7 +390,7 @@ def _check_setup(position: Position, mover: int) -> None:
             f"meeples has one on {occupied}, but must have none on the stones of setup_stones (M8)",
         )
     field = position.chosen_field is not None
-    require_equal(position.ply, 7 * mover + 3 * laid + chosen + field, "ply (in the setup)")
+    require_equal("ply (in the setup)", position.ply, 7 * mover + 3 * laid + chosen + field)
     _check_connected(position)
 
 
@@ -402,7 +402,7 @@ def _check_hands(position: Position, mover: int) -> None:
         if laying and player == mover:
             require(size > 0, f"to_move is {mover}, but must be a player with a stone to lay (M11)")
             size -= chosen
-        require_equal(len(hand), size, f"the size of hands[{player}]")
+        require_equal(f"the size of hands[{player}]", len(hand), size)
     if position.round == 1 and position.phase <= GIVE_UP:
         _check_connected(position)
     # Seven actions each in the setup, three for each further stone, and those of the current one.

@@ -115,63 +115,63 @@ def read(state: Any, snapshot: Mapping[str, Any]) -> bool:
 def _parse(state: Any, snapshot: Mapping[str, Any]) -> Position:
     players = int(state["num_players"])
 
-    def each(name: str, parse: Callable[[Any, str], T]) -> list[T]:
-        entries = enumerate(require_list(snapshot[name], name, players))
-        return [parse(entry, f"{name} of player {player}") for player, entry in entries]
+    def each(name: str, parse: Callable[[str, Any], T]) -> list[T]:
+        entries = enumerate(require_list(name, snapshot[name], players))
+        return [parse(f"{name} of player {player}", entry) for player, entry in entries]
 
     def number(name: str, high: int) -> int:
-        return require_int(snapshot[name], name, 0, high)
+        return require_int(name, snapshot[name], 0, high)
 
     places, values = _parse_places(snapshot["stones"])
-    chosen = require_mapping(snapshot["chosen"], "chosen", ("stone", "field"))
-    hands = require_list(snapshot["hands"], "hands", players)
+    chosen = require_mapping("chosen", snapshot["chosen"], ("stone", "field"))
+    hands = require_list("hands", snapshot["hands"], players)
     return Position(
         players=players,
         dice_per_player=int(state["dice_per_player"]),
         ply=int(state["ply"]),
-        phase=require_choice(snapshot["phase"], "phase", PHASES),
+        phase=require_choice("phase", snapshot["phase"], PHASES),
         round=number("round", LAST_ROUND),
         places=places,
         values=values,
         hands=[set(_parse_stones(hand, f"hands[{p}]")) for p, hand in enumerate(hands)],
         meeples=_parse_owned(snapshot["meeples"], "meeple", values, players),
         blocks=_parse_owned(snapshot["blocks"], "block", values, players),
-        supply=each("supply", lambda entry, name: require_int(entry, name, 0, MEEPLES_EACH)),
+        supply=each("supply", lambda name, entry: require_int(name, entry, 0, MEEPLES_EACH)),
         dice=_parse_values(snapshot, "dice", 6),
         chosen_stone=None if chosen["stone"] is None else _parse_stone(chosen["stone"], "chosen"),
         chosen_field=_parse_optional(chosen["field"], "chosen['field']", FIELDS - 1),
         setup_stones=_parse_stones(snapshot["setup_stones"], "setup_stones"),
-        moved=require_bool(snapshot["moved"], "moved"),
+        moved=require_bool("moved", snapshot["moved"]),
         source=_parse_optional(snapshot["source"], "source", FIELDS - 1),
         fired=_parse_values(snapshot, "fired", 4),
         new_meeples=number("new_meeples", (MEEPLES_EACH - 1) * players),
         stale_rounds=number("stale_rounds", STALE_ROUNDS),
         passed=each("passed", require_bool),
         set_block=each("set_block", require_bool),
-        dice_allowed=each("dice_allowed", lambda entry, name: _parse_optional(entry, name, 1)),
+        dice_allowed=each("dice_allowed", lambda name, entry: _parse_optional(entry, name, 1)),
         fails=number("fails", players),
-        rerolled=require_bool(snapshot["rerolled"], "rerolled"),
+        rerolled=require_bool("rerolled", snapshot["rerolled"]),
     )
 
 
 def _parse_optional(value: Any, name: str, high: int) -> int | None:
-    return None if value is None else require_int(value, name, 0, high)
+    return None if value is None else require_int(name, value, 0, high)
 
 
 def _parse_values(snapshot: Mapping[str, Any], name: str, high: int) -> list[int]:
-    values = enumerate(require_list(snapshot[name], name))
-    return [require_int(value, f"{name}[{place}]", 1, high) for place, value in values]
+    values = enumerate(require_list(name, snapshot[name]))
+    return [require_int(f"{name}[{place}]", value, 1, high) for place, value in values]
 
 
 def _parse_stone(value: Any, where: str) -> int:
     """The number of a stone given as a list of its halves, in any order."""
-    halves = require_list(value, f"a stone in {where}", 2)
-    a, b = sorted(require_int(half, f"half of a stone in {where}", 0, 6) for half in halves)
+    halves = require_list(f"a stone in {where}", value, 2)
+    a, b = sorted(require_int(f"half of a stone in {where}", half, 0, 6) for half in halves)
     return STONE_HALVES.index((a, b))
 
 
 def _parse_stones(value: Any, name: str) -> list[int]:
-    stones = sorted(_parse_stone(stone, name) for stone in require_list(value, name))
+    stones = sorted(_parse_stone(stone, name) for stone in require_list(name, value))
     require(len(set(stones)) == len(stones), f"{name} must have no stone twice")
     return stones
 
@@ -179,14 +179,14 @@ def _parse_stones(value: Any, name: str) -> list[int]:
 def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
     places: dict[int, tuple[int, int]] = {}
     values: dict[int, int] = {}
-    for entry in require_list(value, "stones"):
-        laid = require_mapping(entry, "a laid stone", ("stone", "fields"))
+    for entry in require_list("stones", value):
+        laid = require_mapping("a laid stone", entry, ("stone", "fields"))
         stone = _parse_stone(laid["stone"], "stones")
         halves = STONE_HALVES[stone]
         name = f"the stone {list(halves)}"
         first, second = (
-            require_int(field, f"a field of {name}", 0, FIELDS - 1)
-            for field in require_list(laid["fields"], f"the fields of {name}", 2)
+            require_int(f"a field of {name}", field, 0, FIELDS - 1)
+            for field in require_list(f"the fields of {name}", laid["fields"], 2)
         )
         require(
             tuple(laid["stone"]) == halves,
@@ -212,10 +212,10 @@ def _parse_places(value: Any) -> tuple[dict[int, tuple[int, int]], dict[int, int
 
 def _parse_owned(value: Any, kind: str, values: dict[int, int], players: int) -> dict[int, int]:
     things: dict[int, int] = {}
-    for entry in require_list(value, f"{kind}s"):
-        thing = require_mapping(entry, f"a {kind}", ("field", "player"))
-        field = require_int(thing["field"], f"the field of a {kind}", 0, FIELDS - 1)
-        player = require_int(thing["player"], f"the player of the {kind}", 0, players - 1)
+    for entry in require_list(f"{kind}s", value):
+        thing = require_mapping(f"a {kind}", entry, ("field", "player"))
+        field = require_int(f"the field of a {kind}", thing["field"], 0, FIELDS - 1)
+        player = require_int(f"the player of the {kind}", thing["player"], 0, players - 1)
         require(
             values.get(field, 0) > 0,
             f"a {kind} stands on {field}, but must stand on a field of value 1 to 6 (M5)",

@@ -39,20 +39,18 @@ Arrows point one way: kernels know nothing of environments, seeds or spaces.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels.compiling import INTERPRETED, code_digest, record_dtype
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
@@ -107,25 +105,6 @@ class Kernel:
     def num_words(self) -> int:
         """How many words of `word_bits` bits a set of actions takes."""
         return -(-self.num_actions // self.word_bits)
-
-
-def code_digest(*files: str) -> str:
-    """A short digest of source: this package's kernels, and further compiled code by its files.
-
-    As the title of a field it makes a dtype, and so the key of Numba's cache, change with the code.
-    Names of files and folders count: what Numba keeps on disk names the modules it came from.
-
-    Args:
-        *files: The `__file__` of other modules. A package's `__init__.py` stands for all its files;
-            code typed into an interpreter has no file, only a name.
-    """
-    digest = hashlib.blake2b(digest_size=8)
-    for path in (Path(file).absolute() for file in (__file__, *files)):
-        package = path.name == "__init__.py"
-        for source in sorted(path.parent.rglob("*.py")) if package else [path]:
-            digest.update("/".join(source.parts[-2:]).encode())
-            digest.update(source.read_bytes() if source.is_file() else b"")
-    return digest.hexdigest()
 
 
 def state_dtype(
