@@ -1,4 +1,4 @@
-"""The agents by name: what they choose, what their choice depends on, and that greedy play is better than random play."""
+"""Agents by name: what they choose, what it depends on; greedy is better than random play."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WINNING = [entry for entry in POSITIONS if entry.get("winning")]
 
 
 def some_lanes(name: str, count: int, seed: int = 1, **options: Any) -> tuple[Any, Any, Any]:
-    """A game, the states of so many games begun by random play, all running, and their sets of legal actions."""
+    """A game, states of running games begun by random play, and their sets of legal actions."""
     game = registry.get_game(name)
     states = game.new_states(count, game.parse_options(options))
     legal = engine.new_legal(game.kernel, count)
@@ -230,7 +230,7 @@ class TooMany(Exception):  # noqa: N818 (not an error)
 
 
 def best_outcome(env: Any, action: int, player: int, ways: list[int]) -> float:
-    """The most that the player's decision which begins with an action can be worth, found in clones."""
+    """The most that a decision which begins with an action can be worth, found in clones."""
     ways[0] -= 1
     if ways[0] < 0:
         raise TooMany
@@ -308,5 +308,5 @@ def test_greedy_beats_random(name: str, options: dict[str, Any]) -> None:
             )
         played.step(lanes, actions)
         lanes = np.flatnonzero(~played.over())
-    # By chance alone the mean of the rewards is 0, and above 0.6 in less than one case in a hundred.
+    # By chance alone the mean of the rewards is 0, and rarely (in less than 1 %) above 0.6.
     assert played.rewards[np.arange(games), seats].mean() > 0.6
