@@ -17,6 +17,7 @@ from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, make_agent
 from tabletop_envs.agents.greedy import LONGEST_DECISION, choose_greedily
 from tabletop_envs.kernels import engine
 from tabletop_envs.lanes import Lanes
+from tabletop_envs.search import tree
 from tests.games import each_case, each_game, legal_actions, over, play, raw_env
 
 NAMES = ["random", "greedy"]
@@ -181,12 +182,13 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
             continue
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
-            copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
-            sampler, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
-            choose_greedily(*each.lane(), sampler, first, action, copies)
-            guesses.append(copies[:1])
-            differing += bool((copies[0]["hands"] != each.lane()[0]["hands"][0]).any())
-        # All that the guess is made from is what the player knows, and the sampler.
+            scratch = tree.new_scratch(env.game, LONGEST_DECISION)
+            states, legal_bits = each.lane()
+            rngs, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
+            choose_greedily(tree.Choices(states, rngs, first, action), legal_bits, scratch)
+            guesses.append(scratch.states[:1])
+            differing += bool((guesses[-1]["hands"] != states["hands"]).any())
+        # All that the guess is made from is what the player knows, and the generator.
         assert guesses[0] == guesses[1]
         assert guesses[0]["rng"] != env.lane()[0]["rng"]
     assert differing > 3 or players == 2
