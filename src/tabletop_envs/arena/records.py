@@ -198,7 +198,9 @@ def record_of(
         actions: All actions since then; in a game lost by an illegal action that one is the last.
         agents: A name for each player.
         start: The snapshot that it was restored from.
-        values, notes, fingerprints: As in `GameRecord`.
+        values: As in `GameRecord`.
+        notes: As in `GameRecord`.
+        fingerprints: As in `GameRecord`.
 
     Raises:
         TypeError, ValueError: For wrong arguments, for a game that is not in the registry, and
