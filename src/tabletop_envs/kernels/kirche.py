@@ -49,7 +49,7 @@ OBSERVATION = (
     Part("ridges", (2, SIZE, SIZE), "planes of the pieces with horizontal, vertical ridge"),
     Part("pastor", (1, SIZE, SIZE), "where the pastor stands"),
     Part("phase", (3,), "churches, houses, moves"),
-    Part("to_move", (2,), "the player in turn: own, other; both 0 once the game is over"),
+    Part("to_move", (2,), "the player to move: own, other; both 0 at the end"),
     Part("seat", (2,), "the observing player: light, dark"),
     Part("houses_left", (2,), "houses still to be placed: own, other", high=7),
     Part("ply", (3,), "actions played, in base 128, lowest digit first", high=127),

@@ -70,8 +70,8 @@ OBSERVATION = (
     Part(
         "colours",
         (COLOURS, *BOARD),
-        "planes of the stacks of each player's colour in turn, then of the neutral colours by number; "
-        "on streets and in lots, like all stacks below",
+        "planes of the stacks of each player's colour in seat order, then of the neutral colours by "
+        "number; on streets and in lots, like all stacks below",
     ),
     Part(
         "movable",
@@ -82,9 +82,9 @@ OBSERVATION = (
     Part("heights", (1, *BOARD), "the height of the stack on each square", high=MAX_HEIGHT),
     Part("vacant_lots", (SYMBOLS, *BOARD), "planes of the vacant lots of each symbol"),
     Part("num_players", (3,), "2, 3, 4 players"),
-    Part("to_move", (4,), "whose turn it is, in turn; all 0 once the game is over"),
+    Part("to_move", (4,), "who is to move; all 0 once the game is over"),
     Part("seat", (4,), "the observing player: `player_0` … `player_3`"),
-    Part("scores", (4,), "the scores as they stand, in turn", high=MAX_SCORE),
+    Part("scores", (4,), "the scores as they stand, in seat order", high=MAX_SCORE),
     Part("passes", (1,), "how many players have just passed in a row", high=4),
     Part("ending_city", (CITIES,), "the city that ended the game"),
     Part("slide", (1,), "that option"),

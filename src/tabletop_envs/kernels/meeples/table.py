@@ -7,10 +7,10 @@ Fields, and so the numbers of the field actions (M3), and directions::
       …                     3 (left)        1 (right)
     552 553 554  … 575             2 (down)
 
-A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit `f % 48` of word
-`f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a single value, a vector
-(`vectors.py`), on which `&`, `|`, `^` and `~` work like on integers and the whole table moves by a few machine
-instructions: rules then read as if the table had 64 fields.
+A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit
+`f % 48` of word `f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a
+single value, a vector (`vectors.py`), on which `&`, `|`, `^` and `~` work as on integers and the
+whole table moves by a few machine instructions: rules then read as if the table had 64 fields.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ no_fields = constant(BOARD)
 load = loader(BOARD)
 
 _ROW, _WORD_BITS = np.uint64(SIDE), np.uint64(WORD_BITS)
-# Each word gets the contents of the next, or of the previous one; beyond the table those of the second board.
+# Each word gets the contents of the next, or the previous; beyond the table the second board's.
 _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
 
@@ -103,7 +103,7 @@ def has(fields: Any, field: int) -> int:
 
 @jit_inline
 def all_or_none(condition: bool) -> int:
-    """A word of ones if the condition holds, else of zeros: keeps or drops a board without a branch."""
+    """All ones if the condition holds, else zeros (uint64): keeps or drops a board branchlessly."""
     return ZERO - np.uint64(condition)
 
 

@@ -6,7 +6,7 @@ from tabletop_envs.game import Move
 
 
 def steps(action: int, move: Move) -> list[list[str]]:
-    """What to click, one after the other: each step is a list of element keys, any of which will do.
+    """What to click, one after the other: each step lists element keys, any of which will do.
 
     `field:12` and `stone:2-5` are elements of the drawing (`render.svg`), `action:608` is a button
     of the page. Actions whose steps are all the same are told apart by their names, in a menu.

@@ -46,7 +46,8 @@ __all__ = [
     "has_drawing",
 ]
 
-# The size of a text's letters, the height of its lines and the margin around them, in units (a field has 48).
+# The size of a text's letters, the height of its lines and the margin around them, in units (a
+# field has 48).
 LETTER, LINE, MARGIN = 20, 26, 24
 
 
@@ -65,17 +66,18 @@ def draw(
 
     Args:
         snapshot: The position (`env.snapshot()`).
-        viewer: The player for whose eyes it is: what this player may not see is not in the drawing. None: a
+        viewer: The player whose drawing it is: what this player may not see is not in it. None: a
             spectator, who sees everything.
         theme: `"light"` or `"dark"`.
-        size: The longer side in pixels; None: 48 for each field.
+        size: The longer side in pixels; None: 48 for each square.
         legal: Legal actions to mark. What would tell the viewer of hidden things is left out.
         previous: The position before the last action: what that action has changed is marked.
         fields: Whether the elements of the class `field` are there.
         symbols: Whether the pieces used are in the document.
 
     Raises:
-        TypeError, ValueError: For an unknown game, and for an impossible theme, viewer, size or legal action.
+        TypeError, ValueError: For an unknown game or theme, and a viewer, size or action out of
+            range.
         ImportError: Without svg.py (extra `render`).
     """
     game = registry.get_game(snapshot["game"])
@@ -125,7 +127,7 @@ def _draw(
 
 
 def draw_text(game: str, text: str, theme: str = "light", size: float | None = None) -> str:
-    """A text as an SVG document that stands for a game's drawing: `game` is its title, the rest as in `draw`."""
+    """A text as an SVG document; `game` is its title, the rest as in `draw`."""
     if size is not None:
         size = checks.number("size", size, above=0)
     lines = text.split("\n")

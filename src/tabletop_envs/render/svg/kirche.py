@@ -1,4 +1,4 @@
-"""kirche as SVG: a village of wood seen from above, every ridge showing which way its building can go."""
+"""kirche as SVG: a village of wood seen from above; a ridge shows which way its building can go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""meeples as SVG: the table with its dominoes, blocks and meeples; the panel beside it is `meeples_panel.py`."""
+"""meeples as SVG: the table with dominoes, blocks and meeples (`meeples_panel.py`: the panel)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _title(snapshot: Mapping[str, Any]) -> str:
 
 
 def _laid(snapshot: Mapping[str, Any]) -> dict[tuple[int, int], tuple[int, int]]:
-    """The stones on the table: the values of the halves by their fields, the upper or left one first."""
+    """The values of the stones' halves by their fields, the upper or left one first."""
     stones = {}
     for entry in snapshot["stones"]:
         (first, second), (a, b) = entry["fields"], entry["stone"]
@@ -142,7 +142,7 @@ def _draw_pieces(canvas: Canvas, game: Game, window: Squares, snapshot: Mapping[
 def _mark_last(
     canvas: Canvas, window: Squares, snapshot: Mapping[str, Any], previous: Mapping[str, Any]
 ) -> None:
-    """What the last action has changed on the table; the new round's clearing of all blocks is not of it."""
+    """What the last action has changed on the table, but for blocks that a new round clears."""
     shown, before = set(window.numbers()), _laid(previous)
     new = [fields for fields, values in _laid(snapshot).items() if before.get(fields) != values]
     changed: set[int] = set()

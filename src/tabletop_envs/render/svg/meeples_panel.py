@@ -1,4 +1,4 @@
-"""The panel of meeples: round and phase, the dice pool, and each player's score, supply and hand."""
+"""The panel of meeples: round, phase, the dice pool, and each player's score, supply and hand."""
 
 from __future__ import annotations
 

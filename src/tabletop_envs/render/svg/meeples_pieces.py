@@ -1,4 +1,4 @@
-"""The pieces of meeples: halves of dominoes and whole ones, dice, blocks, meeples, each about the origin."""
+"""The pieces of meeples, each about the origin: halves of dominoes, dice, blocks, meeples."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The colours of drawings, in a light and a dark theme.
 
-Players' colours are those of Okabe and Ito, which colour-blind readers can tell apart; besides, a letter, a shape
-or a number always says the same as a colour.
+Players' colours are those of Okabe and Ito, which colour-blind readers can tell apart; besides, a
+letter, a shape or a number always says the same as a colour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tabletop_envs import checks
 
 @dataclass(frozen=True)
 class Paint:
-    """The colours of a player's things: of faces in the light, of those in the shade, of outlines, and of what is drawn upon it."""
+    """A player's colours: of faces in the light and in the shade, of outlines, of marks upon it."""
 
     face: str
     side: str
@@ -46,7 +46,7 @@ class Theme:
     tints: tuple[Paint, Paint, Paint, Paint]  # red, blue, green, yellow
 
     def of_player(self, palette: str, player: int) -> tuple[str, str]:
-        """A player's colour and its outline; `palette` is `"woods"` or `"tints"` (`Game.palette`)."""
+        """The colours of a player's faces and outlines; `palette` is that of the `Game`."""
         paint: Paint = getattr(self, palette)[player]
         return paint.face, paint.outline
 

@@ -26,7 +26,8 @@ SYMBOLS = (
     "M-7.5 -7.5H7.5V7.5H-7.5z",
     "M0 -9.8L8.6 0L0 9.8L-8.6 0z",
 )
-# A stack: half the width and depth of a stone, the height of a layer, and how far below the field's middle it stands.
+# A stack: half the width and depth of a stone, the height of a layer, and how far below the field's
+# middle it stands.
 HALF_WIDTH, DEPTH, LAYER, FOOT = 19.5, 26.0, 3.5, 20.0
 CORNER, EDGE = 5, 0.7
 
@@ -88,7 +89,7 @@ def _title(game: Game, snapshot: Mapping[str, Any]) -> str:
 
 
 def _draw_cities(canvas: Canvas, stacks: Mapping[int, tuple[int, int, int]]) -> None:
-    """The cities with their vacant lots; a city whose stacks are all of one colour has a wall of it."""
+    """The cities with their vacant lots; stacks of a single colour give their city its wall."""
     theme = canvas.theme
     for corner in CITY_CORNERS:
         x, y = BOARD.corner(corner)
@@ -100,11 +101,10 @@ def _draw_cities(canvas: Canvas, stacks: Mapping[int, tuple[int, int, int]]) -> 
         if built and wall != theme.muted:
             style["stroke_width"] = 2 + len(built)
         canvas.rect(x + 2, y + 2, 2 * FIELD - 4, 2 * FIELD - 4, theme.inner, rx=7, **style)
-        canvas.path(
-            f"M{num(x + FIELD)} {num(y + 6)}v{2 * FIELD - 12}M{num(x + 6)} {num(y + FIELD)}h{2 * FIELD - 12}",
-            stroke=theme.line,
-            stroke_width=1.2,
+        cross = (
+            f"M{x + FIELD:g} {y + 6:g}v{2 * FIELD - 12}M{x + 6:g} {y + FIELD:g}h{2 * FIELD - 12}"
         )
+        canvas.path(cross, stroke=theme.line, stroke_width=1.2)
         for lot in lots:
             if lot not in stacks:
                 symbol = int(FIELDS[lot])
@@ -112,16 +112,12 @@ def _draw_cities(canvas: Canvas, stacks: Mapping[int, tuple[int, int, int]]) -> 
 
 
 def _lot(canvas: Canvas, symbol: int) -> None:
-    canvas.path(
-        SYMBOLS[symbol],
-        stroke=canvas.theme.muted,
-        stroke_width=2.2,
-        stroke_linejoin="round",
-    )
+    style: dict[str, Any] = {"stroke_width": 2.2, "stroke_linejoin": "round"}
+    canvas.path(SYMBOLS[symbol], stroke=canvas.theme.muted, **style)
 
 
 def _stack(canvas: Canvas, colour: int, letter: str, symbol: int, height: int) -> None:
-    """A stack: its layers in front, and on the top stone the symbol, the owner's letter and the height."""
+    """A stack: layers in front; on its top the symbol, the owner's letter and the height."""
     tint = canvas.theme.tints[colour]
     top = FOOT - LAYER * height - DEPTH
     front = top + DEPTH
@@ -129,13 +125,13 @@ def _stack(canvas: Canvas, colour: int, letter: str, symbol: int, height: int) -
     _plate(canvas, top - EDGE, FOOT + EDGE, tint.outline, HALF_WIDTH + EDGE)
     _plate(canvas, top, FOOT, tint.side, HALF_WIDTH)
     joints = "".join(
-        f"M{-HALF_WIDTH} {num(front + LAYER * layer - EDGE)}h{2 * HALF_WIDTH}v{2 * EDGE}h{-2 * HALF_WIDTH}z"
+        f"M{-HALF_WIDTH} {num(front + LAYER * layer - EDGE)}"
+        f"h{2 * HALF_WIDTH}v{2 * EDGE}h{-2 * HALF_WIDTH}z"
         for layer in range(height)
     )
     canvas.path(joints, tint.outline)
     _plate(canvas, top, front, tint.face, HALF_WIDTH)
-    middle = top + DEPTH / 2
-    canvas.path(SYMBOLS[symbol], tint.ink, transform=canvas.move(-7, middle))
+    canvas.path(SYMBOLS[symbol], tint.ink, transform=canvas.move(-7, top + DEPTH / 2))
     canvas.text(letter, 10.5, top + 6.6, 6, tint.ink)
     canvas.text(height, 10.5, top + 17.2, 10.5, tint.ink)
 
