@@ -25,6 +25,7 @@ import numpy as np
 from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import jit_inline
+from tabletop_envs.kernels.llvm import count_bits
 from tabletop_envs.kernels.meeples import KERNEL
 from tabletop_envs.kernels.meeples.material import (
     LAND,
@@ -35,7 +36,6 @@ from tabletop_envs.kernels.meeples.material import (
     valued_fields,
 )
 from tabletop_envs.kernels.meeples.table import load, neighbours
-from tabletop_envs.kernels.vectors import count_bits
 
 SUPPLY = 0.1
 BLOCK, BLOCK_VALUE, BRIDGE = 2.0, 0.3, 1.5

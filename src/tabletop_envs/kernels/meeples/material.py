@@ -28,9 +28,9 @@ from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
+from tabletop_envs.kernels.llvm import store
 from tabletop_envs.kernels.meeples import table
 from tabletop_envs.kernels.meeples.table import FIELDS, WORDS, load
-from tabletop_envs.kernels.vectors import store
 
 FIRST_STONE, FIRST_DIRECTION, PASS, REROLL, NUM_ACTIONS = 576, 604, 608, 609, 610
 
@@ -117,7 +117,7 @@ def layout_of(state: Any) -> Any:
 def fields_of_value(state: Any, value: int) -> Any:
     """The fields that show a value (uint64)."""
     code = value + ONE
-    fields = ~table.no_fields()
+    fields = ~table.NO_FIELDS
     for bit in range(3):
         plane = load(state.values[bit])
         if not (code >> np.uint64(bit)) & ONE:
@@ -267,7 +267,7 @@ def reset_blocks_bookkeeping(state: Any) -> None:
 @njit
 def start(state: Any) -> None:
     """Clear the table, shuffle and deal the stones (M2); options are kept."""
-    none = table.no_fields()
+    none = table.NO_FIELDS
     for bit in range(3):
         store(state.values[bit], 0, none)
     store(state.across, 0, none)

@@ -22,9 +22,8 @@ from tabletop_envs.kernels.bits import (
     jitable,
     popcount,
     write_bytes,
-    write_number_word,
-    write_word,
 )
+from tabletop_envs.kernels.llvm import write_number_word, write_word
 from tabletop_envs.kernels.meeples import material
 from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,

@@ -28,6 +28,7 @@ from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, store
 from tabletop_envs.kernels.meeples import material, observation, stones, table
 from tabletop_envs.kernels.meeples.material import (
     BLOCKS,
@@ -44,7 +45,6 @@ from tabletop_envs.kernels.meeples.material import (
     STONES,
 )
 from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS, WORDS, load
-from tabletop_envs.kernels.vectors import any_bits, store
 
 PASS_BIT: Any = ONE << np.uint64(PASS - FIELDS)
 REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
@@ -58,12 +58,12 @@ def setup_actions(state: Any) -> Any:
     """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
     if popcount(laid) == np.uint64(2):
-        fields = table.no_fields()
+        fields = table.NO_FIELDS
         for stone in range(material.NUM_STONES):
             if (laid >> np.uint64(stone)) & ONE:
                 fields |= material.stone_fields(state, np.uint64(stone))
         return fields & material.valued_fields(state), ZERO
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
@@ -90,7 +90,7 @@ def begin_round(state: Any) -> None:
     state.round += 1
     state.new_meeples = 0
     for player in range(state.num_players):
-        store(state.blocks[player], 0, table.no_fields())
+        store(state.blocks[player], 0, table.NO_FIELDS)
     material.roll(state, state.num_players * state.dice_per_player)
     stones_or_blocks(state, 0)
 
@@ -108,7 +108,7 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
 @jitable
 def stones_actions(state: Any) -> Any:
     """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
@@ -124,7 +124,7 @@ def stones_step(state: Any, action: int) -> None:
 @jit_inline
 def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for value in range(1, 7):
         fields |= material.fields_of_value(state, np.uint64(value)) & table.all_or_none(
             state.dice[value] > 0
@@ -254,8 +254,7 @@ def meeples_actions(state: Any) -> Any:
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
     movable = own & (
-        table.neighbours(beside_one)
-        | (~table.no_fields() & table.all_or_none(any_bits(open_blocks)))
+        table.neighbours(beside_one) | (~table.NO_FIELDS & table.all_or_none(any_bits(open_blocks)))
     )
     return (
         (open_blocks & table.all_or_none(state.supply[player] > 0))
@@ -346,7 +345,7 @@ def end_chain(state: Any) -> None:
 @jitable
 def land_actions(state: Any) -> Any:
     """A stone (M21)."""
-    return table.no_fields(), stones.stones_to_land(state)
+    return table.NO_FIELDS, stones.stones_to_land(state)
 
 
 @jitable
@@ -375,7 +374,7 @@ def sidestep_actions(state: Any) -> Any:
     """
     empty = material.empty_fields(state)
     chosen = np.uint64(state.chosen_field)
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for player in range(state.num_players):
         meeples = load(state.meeples[player])
         targets = empty & ~table.neighbours(meeples)

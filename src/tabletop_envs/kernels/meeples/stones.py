@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, count_bits
 from tabletop_envs.kernels.meeples import material, table
 from tabletop_envs.kernels.meeples.material import (
     FIRST_DIRECTION,
@@ -30,7 +31,6 @@ from tabletop_envs.kernels.meeples.material import (
     STONES,
 )
 from tabletop_envs.kernels.meeples.table import DOWN, FIELDS, LEFT, RIGHT, SIDE, UP, load
-from tabletop_envs.kernels.vectors import any_bits, count_bits
 
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
 # The first half of the game's first stone (M7).
@@ -116,7 +116,7 @@ def first_setup_places(state: Any) -> Any:
     """
     layout = material.layout_of(state)
     bare, rim = ~layout, table.neighbours(layout)
-    none = table.no_fields()
+    none = table.NO_FIELDS
     if not any_bits(layout):
         return none, table.one_field(CENTRE), none, none
     above, below, left_of, right_of = (
@@ -224,7 +224,7 @@ def place_actions(state: Any) -> Any:
         places = second_setup_places(state)
     if state.chosen_field == NO_FIELD:
         return first_halves(places), ZERO
-    return table.no_fields(), directions_from(places, np.uint64(state.chosen_field))
+    return table.NO_FIELDS, directions_from(places, np.uint64(state.chosen_field))
 
 
 @jit_inline
