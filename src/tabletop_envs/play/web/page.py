@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -152,16 +153,7 @@ class WebGame:
         for name in registry.game_names():
             game = registry.get_game(name)
             most = next((o.maximum for o in game.options if o.name == "num_players"), 2)
-            options = [
-                {
-                    "name": option.name,
-                    "default": option.default,
-                    "minimum": option.minimum,
-                    "maximum": option.maximum,
-                    "meaning": option.meaning,
-                }
-                for option in game.options
-            ]
+            options = [asdict(option) for option in game.options]
             players = game.player_names[:most]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
