@@ -47,7 +47,7 @@ def works(game: str, lanes: int) -> dict[Case, Work]:
         return env
 
     learner = tianshou.make_vector_env(game, lanes, seed=SEED)
-    everybody = tianshou.make_self_play_vector_env(game, lanes, seed=SEED)
+    everybody = tianshou.make_vector_env(game, lanes, "self", seed=SEED)
     return {
         Case("tianshou, self-play", OWN, game, OWN_LANES): _work(
             DummyVectorEnv([make] * OWN_LANES)

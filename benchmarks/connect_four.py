@@ -14,8 +14,7 @@ Action = column, 0 … 6. Most bitboards of this game run column by column, with
 one runs row by row, as observations do, so that an observation is two stores and not a transposition; the masks
 `LINES_…` do the spare squares' work.
 
-Observation (84 numbers of 0 or 1): planes of 6×7 squares, first of the own stones, then of the other player's. Scores:
-1 for the winner, else 0. A full board without a winner is a draw.
+Scores: 1 for the winner, else 0. A full board without a winner is a draw.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -26,12 +25,25 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register, state_dtype
+from tabletop_envs.kernels import (
+    BY_LIMIT,
+    RUNNING,
+    TERMINATED,
+    Kernel,
+    Part,
+    offsets,
+    register,
+    state_dtype,
+)
 from tabletop_envs.kernels.bits import ZERO, board, write_bytes
 
 ROWS, COLUMNS = 6, 7
 SQUARES = ROWS * COLUMNS
-OBSERVATION_SIZE = 2 * SQUARES
+OBSERVATION = (
+    Part("own_stones", (1, ROWS, COLUMNS), "of the observing player"),
+    Part("other_stones", (1, ROWS, COLUMNS), "of the other player"),
+)
+AT = offsets(OBSERVATION)
 
 STATE = state_dtype(
     2,
@@ -49,7 +61,7 @@ LINES_RIGHT_AND_DOWN = board("####..." * 3)
 LINES_LEFT_AND_DOWN = board("...####" * 3)
 
 _1, _2, _6, _7, _8 = (np.uint64(n) for n in (1, 2, 6, 7, 8))
-_12, _14, _16, _20, _22, _42 = (np.uint64(n) for n in (12, 14, 16, 20, 22, 42))
+_12, _14, _16 = (np.uint64(n) for n in (12, 14, 16))
 
 
 @njit
@@ -66,9 +78,9 @@ def start(state: Any) -> None:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: Any, legal_bits: Any) -> None:
     """The columns whose uppermost square is empty: one word of 7 bits."""
-    words[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])
+    legal_bits[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])
 
 
 @njit
@@ -105,14 +117,14 @@ def step(state: Any, action: int) -> None:
 
 @njit
 def observe(state: Any, player: int, observation: Any) -> None:
-    """Both planes, own stones first, as one string of 84 bits: its first 64, then its last 64 over them."""
+    """Both planes, own stones first."""
     own, other = state.stones[player], state.stones[1 - player]
-    write_bytes(observation, 0, own | (other << _42), 64)
-    write_bytes(observation, OBSERVATION_SIZE - 64, (own >> _20) | (other << _22), 64)
+    write_bytes(observation, AT.own_stones, own, SQUARES)
+    write_bytes(observation, AT.other_stones, other, SQUARES)
 
 
 KERNEL = register(
-    Kernel(STATE, num_actions=COLUMNS, word_bits=COLUMNS, observation_size=OBSERVATION_SIZE),
+    Kernel(STATE, num_actions=COLUMNS, word_bits=COLUMNS, observation=OBSERVATION),
     start_function=start,
     legal_actions_function=legal_actions,
     step_function=step,

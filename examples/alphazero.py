@@ -51,7 +51,7 @@ from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.arena.ratings import Count
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.game import MAX_MAX_PLIES, Game, State, lane_seeds
-from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.lanes import Lanes
 from tabletop_envs.search import PUCT, BatchResult, Search
 from tabletop_envs.threads import MAX_THREADS
 
@@ -458,21 +458,19 @@ class Training:
         self, agents: tuple[GameAgent, GameAgent], games: int, seed: int, cut: int = 2**31
     ) -> Count:
         """Games of the first agent against the second (in all other seats), all seats in turn, all games at once."""
-        states = self.game.new_states(games, self.options_now(cut))
-        legal = engine.new_legal(self.game.kernel, games)
-        samplers, actions = np.zeros(games, np.uint64), np.zeros(games, np.int64)
-        rewards = np.zeros((games, self.players))
-        engine.seed_lanes(states, samplers, lane_seeds(seed, games))
-        seats = np.arange(games) % self.players
-        running, command = np.arange(games), engine.START
-        while running.size:
-            engine.advance_some(states, legal, running, command, actions, rewards)
-            running, command = np.flatnonzero(states["status"] == RUNNING), engine.STEP
-            own = (states["to_move"] == seats)[running]
+        played = Lanes(self.game, games, self.options_now(cut))
+        played.seed(played.all_lanes, lane_seeds(seed, games))
+        played.start(played.all_lanes)
+        actions, seats = np.zeros(games, np.int64), np.arange(games) % self.players
+        while (running := np.flatnonzero(~played.over())).size:
+            own = (played.seats == seats)[running]
             for agent, lanes in zip(agents, (running[own], running[~own]), strict=True):
                 if lanes.size:
-                    agent.choose_lanes(self.game, states, legal, samplers, lanes, actions)
-        scores = states["scores"][:, : self.players].astype(float)
+                    agent.choose_lanes(
+                        self.game, played.states, played.legal_bits, played.rngs, lanes, actions
+                    )
+            played.step(running, actions)
+        scores = played.states["scores"][:, : self.players].astype(float)
         lead = np.sign(scores[np.arange(games), seats][:, None] - scores)
         # A win is 1, a draw 1/2, a loss 0, against each of the others; against itself the lead is 0.
         return Count.of(((lead.sum(1) / (self.players - 1) + 1) / 2).tolist())

@@ -265,12 +265,12 @@ class PolicyAgent(GameAgent):
         self, game: Game, states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
-        observation = np.zeros((len(states), game.kernel.observation_size), np.int8)
-        mask = np.zeros((len(states), game.kernel.num_actions), np.bool_)
+        observation = np.zeros((len(lanes), game.kernel.observation_size), np.int8)
+        mask = np.zeros((len(lanes), game.kernel.num_actions), np.bool_)
         players = states["to_move"].astype(np.int64)
         engine.observe_some(states, legal, lanes, players, observation, mask)
-        choices = legal_actions(torch.from_numpy(mask[lanes]))
-        log_probs, _ = self.network(torch.from_numpy(observation[lanes]), choices)
+        choices = legal_actions(torch.from_numpy(mask))
+        log_probs, _ = self.network(torch.from_numpy(observation), choices)
         weights = (log_probs.double() / self.temperature).softmax(-1).numpy()
         for row, lane in enumerate(lanes.tolist()):
             rng = np.random.default_rng(samplers[lane])
@@ -328,8 +328,8 @@ class Rollout:
             guesses = evaluation.values(batch.game, batch.states)[lanes, batch.current_player]
             self.guess[ply] = torch.from_numpy(guesses)
             model = self.model[ply].numpy()
-            states, legal_sets = batch.states, batch.legal_sets
-            GREEDY.choose_lanes(batch.game, states, legal_sets, samplers, lanes, model)
+            states, legal_bits = batch.states, batch.legal_bits
+            GREEDY.choose_lanes(batch.game, states, legal_bits, samplers, lanes, model)
             actions[:] = self.model[ply]
             choosers = ((network, self.own[ply]), (past, ~self.own[ply] & ~greedy))
             for chooser, chosen in choosers:

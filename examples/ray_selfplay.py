@@ -54,7 +54,6 @@ from tabletop_envs import make_batch, registry, training
 from tabletop_envs.agents import make_agent
 from tabletop_envs.arena import records, tournaments
 from tabletop_envs.game import Game, rewards_of_scores
-from tabletop_envs.kernels import engine
 from tabletop_envs.search import PUCT
 from tabletop_envs.threads import MAX_THREADS
 
@@ -112,6 +111,33 @@ class Network(nn.Module):
         return self.policy(hidden), self.value(hidden).tanh()
 
 
+class Packing:
+    """Rows of 0s and 1s as bits, an eighth of the bytes to send and to keep; other numbers stay as they are."""
+
+    def __init__(self, game: Game) -> None:
+        low, high = game.bounds()
+        self.flags = (low == 0) & (high == 1)
+        self.num_actions = game.kernel.num_actions
+        self.flag_bytes = -(-int(self.flags.sum()) // 8)
+
+    def observations(self, rows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
+        """Packed observations `uint8 (B, …)` from `int8 (B, L)`: the flags' bits, then the other numbers."""
+        flags, others = rows[:, self.flags], rows[:, ~self.flags]
+        return np.hstack([np.packbits(flags, axis=1), others.view(np.uint8)])
+
+    def unpack_observations(self, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+        """`int8 (B, L)` from packed observations."""
+        rows = np.empty((len(packed), self.flags.size), np.int8)
+        bits, others = np.split(packed, [self.flag_bytes], axis=1)
+        rows[:, self.flags] = np.unpackbits(bits, axis=1, count=int(self.flags.sum()))
+        rows[:, ~self.flags] = others.view(np.int8)
+        return rows
+
+    def unpack_masks(self, packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        """`bool (B, n)` from masks that `np.packbits(…, axis=1)` has packed."""
+        return np.unpackbits(packed, axis=1, count=self.num_actions).astype(np.bool_)
+
+
 def weights_of(network: Network) -> npt.NDArray[np.float32]:
     """All weights in one array: what is sent to the workers."""
     vector = nn.utils.parameters_to_vector(network.parameters())
@@ -125,15 +151,12 @@ class Player:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         torch.set_num_threads(1)
-        # Lanes, packed: an eighth of the bytes to send and to keep.
-        self.batch = make_batch(
-            arguments.game, arguments.games, seed=0, packed=True, **arguments.options
-        )
+        self.batch = make_batch(arguments.game, arguments.games, seed=0, **arguments.options)
+        self.packing = Packing(self.batch.game)
         self.network = Network(self.batch.game, self.batch.num_players, arguments.width)
         self.version = -1
         self.agent = make_agent(arguments.agent) if arguments.agent != "network" else None
         self.searches: dict[int, PUCT] = {}
-        self.legal = engine.new_legal(self.batch.game.kernel, arguments.games)
 
     def ready(self) -> tuple[str, int]:
         """Compile all loops (or read them from the cache) by choosing once; the machine's name and the process."""
@@ -164,8 +187,8 @@ class Player:
             chosen, moves, visits = self.choose(lanes, rng, len(seen))
             seen.append(
                 {
-                    "observation": batch.observation[lanes],
-                    "mask": batch.action_mask[lanes],
+                    "observation": self.packing.observations(batch.observation[lanes]),
+                    "mask": np.packbits(batch.action_mask[lanes], axis=1),
                     "moves": moves,
                     "visits": visits,
                     "lane": lanes,
@@ -211,9 +234,12 @@ class Player:
         batch, arguments = self.batch, self.arguments
         if self.agent is not None:
             samplers = rng.integers(2**64, size=batch.num_envs, dtype=np.uint64)
-            actions, rewards = np.zeros(batch.num_envs, np.int64), np.zeros(batch.rewards.shape)
-            engine.advance_some(batch.states, self.legal, lanes, engine.REFRESH, actions, rewards)
-            self.agent.choose_lanes(batch.game, batch.states, self.legal, samplers, lanes, actions)
+            actions, states, legal = (
+                np.zeros(batch.num_envs, np.int64),
+                batch.states,
+                batch.legal_bits,
+            )
+            self.agent.choose_lanes(batch.game, states, legal, samplers, lanes, actions)
             moves = actions[lanes, None].astype(np.int16)
             return actions[lanes], moves, np.ones_like(moves)
         # As games end, smaller searches do: of the next power of two, the first lanes twice.
@@ -367,8 +393,9 @@ class Learner:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
-        # It plays nothing, but knows the game and how to unpack.
-        self.batch = make_batch(arguments.game, 1, packed=True, **arguments.options)
+        # It plays nothing, but knows the game.
+        self.batch = make_batch(arguments.game, 1, **arguments.options)
+        self.packing = Packing(self.batch.game)
         torch.manual_seed(arguments.seed)
         torch.set_num_threads(arguments.threads)
         self.network = Network(self.batch.game, self.batch.num_players, arguments.width)
@@ -400,11 +427,12 @@ class Learner:
     def no_samples(self) -> dict[str, Tensor]:
         """Tensors as samples are, without any positions: what those of a checkpoint are held against."""
         arguments, batch = self.arguments, self.batch
+        masks = np.packbits(batch.action_mask[:0], axis=1)
         searched = arguments.agent == "network"
         choices = min(arguments.simulations, batch.num_actions) if searched else 1
         return {
-            "observation": torch.zeros((0, batch.observation.shape[1]), dtype=torch.uint8),
-            "mask": torch.zeros((0, batch.action_mask.shape[1]), dtype=torch.uint8),
+            "observation": torch.from_numpy(self.packing.observations(batch.observation[:0])),
+            "mask": torch.from_numpy(masks),
             "moves": torch.zeros((0, choices), dtype=torch.int16),
             "visits": torch.zeros((0, choices), dtype=torch.int16),
             "result": torch.zeros((0, batch.num_players)),
@@ -419,7 +447,7 @@ class Learner:
             )
         low, high = self.batch.game.bounds()
         for packed in samples["observation"].split(4096):
-            seen = self.batch.unpack_observation(packed.numpy())
+            seen = self.packing.unpack_observations(packed.numpy())
             if not ((seen >= low) & (seen <= high)).all():
                 raise ValueError("replay['observation'] must be within the observation space")
         training.require_range(samples["moves"], 0, self.batch.num_actions - 1, "replay['moves']")
@@ -429,9 +457,9 @@ class Learner:
 
     def losses(self, samples: Samples) -> tuple[Tensor, Tensor]:
         """Of the policy (its divergence from the search's shares of visits) and of the values."""
-        observation = self.batch.unpack_observation(samples["observation"])
+        observation = self.packing.unpack_observations(samples["observation"])
         logits, values = self.network(torch.from_numpy(observation))
-        mask = torch.from_numpy(self.batch.unpack_mask(samples["mask"]))
+        mask = torch.from_numpy(self.packing.unpack_masks(samples["mask"]))
         log_probs = logits.masked_fill(~mask, -1e9).log_softmax(-1)
         visits = torch.from_numpy(samples["visits"]).float()
         shares = visits / visits.sum(-1, keepdim=True)

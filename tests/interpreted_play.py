@@ -40,11 +40,10 @@ def play(name: str) -> dict[str, Any]:
         digests.append(digest(observation["observation"], observation["action_mask"]))
         env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
     seen["game"] = [env.snapshot(), env.rewards, digests]
-    for packed in (False, True):
-        batch = tabletop_envs.make_batch(f"{name}-v0", 2, seed=3, packed=packed, **OPTIONS[name])
-        for _ in range(8):
-            batch.step(batch.sample_actions())
-        seen[f"batch, packed={packed}"] = digest(batch.observation, batch.action_mask)
+    batch = tabletop_envs.make_batch(f"{name}-v0", 2, seed=3, **OPTIONS[name])
+    for _ in range(8):
+        batch.step(batch.sample_actions())
+    seen["batch"] = digest(batch.observation, batch.action_mask)
     seen["rollout"] = repr(batch.rollout(20))
     seen["perft"] = engine.perft(np.concatenate([batch.states[:1]] * 2), 2)
     learners = gymnasium.make_vec(f"tabletop_envs/{name.capitalize()}-v0", 2, **OPTIONS[name])

@@ -15,7 +15,8 @@ from benchmarks import connect_four_game
 from tabletop_envs import evaluation, registry
 from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, make_agent
 from tabletop_envs.agents.greedy import LONGEST_DECISION, choose_greedily
-from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.kernels import engine
+from tabletop_envs.lanes import Lanes
 from tests.games import each_case, each_game, legal_actions, over, play, raw_env
 
 NAMES = ["random", "greedy"]
@@ -181,9 +182,8 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
             copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
-            work = evaluation.workspace(env.game.kernel)
             sampler, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
-            choose_greedily(*each.lane(), sampler, first, action, copies, work)
+            choose_greedily(*each.lane(), sampler, first, action, copies)
             guesses.append(copies[:1])
             differing += bool((copies[0]["hands"] != each.lane()[0]["hands"][0]).any())
         # All that the guess is made from is what the player knows, and the sampler.
@@ -295,17 +295,18 @@ def test_greedy_beats_random(name: str, options: dict[str, Any]) -> None:
     game = registry.get_game(name)
     parsed = game.parse_options(options)
     players, games = game.num_players(parsed), 24
-    states, legal = game.new_states(games, parsed), engine.new_legal(game.kernel, games)
-    states["rng"] = np.arange(games) // players
-    samplers = np.arange(games, dtype=np.uint64)
-    actions, rewards = np.zeros(games, np.int64), np.zeros((games, players))
-    lanes, seats = np.arange(games), np.arange(games) % players
-    engine.advance_some(states, legal, lanes, engine.START, actions, rewards)
+    played, lanes = Lanes(game, games, parsed, on_illegal="raise"), np.arange(games)
+    played.seed(lanes, lanes.astype(np.uint64))
+    played.states["rng"] = lanes // players
+    played.start(lanes)
+    actions, seats = np.zeros(games, np.int64), lanes % players
     while lanes.size:
-        greedy = states["to_move"][lanes] == seats[lanes]
+        greedy = played.seats[lanes] == seats[lanes]
         for agent, own in (("greedy", lanes[greedy]), ("random", lanes[~greedy])):
-            make_agent(agent).choose_lanes(game, states, legal, samplers, own, actions)
-        engine.advance_some(states, legal, lanes, engine.STEP, actions, rewards)
-        lanes = lanes[states["status"][lanes] == RUNNING]
+            make_agent(agent).choose_lanes(
+                game, played.states, played.legal_bits, played.rngs, own, actions
+            )
+        played.step(lanes, actions)
+        lanes = np.flatnonzero(~played.over())
     # By chance alone the mean of the rewards is 0, and above 0.6 in less than one case in a hundred.
-    assert rewards[np.arange(games), seats].mean() > 0.6
+    assert played.rewards[np.arange(games), seats].mean() > 0.6

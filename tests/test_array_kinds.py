@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs.envs.learner_loop import play_to_learner
 from tabletop_envs.kernels import engine
 
 LANES = 6
@@ -49,7 +48,7 @@ def test_actions_of_every_kind_are_played_by_the_loop_that_is_there(kind):
     batch = tabletop_envs.make_batch("kirche-v0", LANES, seed=1)
     learners = gymnasium.make_vec("tabletop_envs/Kirche-v0", LANES, seat=0)
     learners.reset(seed=1)
-    loops = (engine.advance_lanes, engine.first_illegal, play_to_learner)
+    loops = (engine.advance_lanes, engine.first_illegal, engine.advance_some)
     before = [len(loop.signatures) for loop in loops]
     for _ in range(2):
         first = int(batch.action_mask[0].argmax())
@@ -66,7 +65,7 @@ def arrays(batch):
     """All arrays that a batch shows."""
     names = ("observation", "action_mask", "current_player", "rewards", "terminated", "by_limit")
     shown = [getattr(batch, name) for name in (*names, "scores", "episode_length")]
-    return [*shown, batch.sample_actions(), batch.states, batch.legal_sets]
+    return [*shown, batch.sample_actions(), batch.states, batch.legal_bits]
 
 
 @pytest.mark.parametrize("num_threads", [1, 2])

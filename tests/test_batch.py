@@ -349,43 +349,8 @@ def test_masks_are_those_of_the_legal_actions(name):
 
 
 @each_case
-def test_packed_arrays_unpack_to_the_plain_ones(name, options):
-    plain, packed = (
-        make(name, 65, seed=29, **options),
-        make(name, 65, seed=29, packed=True, **options),
-    )
-    assert packed.observation.dtype == packed.action_mask.dtype == np.uint8
-    smaller = packed.observation.nbytes + packed.action_mask.nbytes
-    assert smaller < (plain.observation.nbytes + plain.action_mask.nbytes) / 5
-    for step in range(150):
-        assert np.array_equal(packed.unpack_observation(packed.observation), plain.observation)
-        assert np.array_equal(packed.unpack_mask(packed.action_mask), plain.action_mask)
-        assert np.array_equal(packed.current_player, plain.current_player)
-        if step % 50 == 49:
-            packed.rollout(7)
-            plain.rollout(7)
-        packed.step(packed.sample_actions())
-        plain.step(plain.sample_actions())
-    last = packed.unpack_observation(packed.observation[3])
-    assert np.array_equal(last, plain.observation[3])
-
-
-@each_game
-def test_unpacking_what_is_not_packed_is_refused(name):
-    plain, packed = make(name, 2, seed=1), make(name, 2, seed=1, packed=True)
-    with pytest.raises(ValueError, match="packed=True"):
-        plain.unpack_observation(plain.observation)
-    with pytest.raises(ValueError, match="packed=True"):
-        plain.unpack_mask(plain.action_mask)
-    with pytest.raises(ValueError, match="bytes"):
-        packed.unpack_observation(packed.observation[:, 1:])
-    with pytest.raises(ValueError, match="uint8"):
-        packed.unpack_mask(packed.action_mask.astype(int))
-
-
-@each_case
 def test_game_agents_play_in_a_batch(name, options):
-    """`states` and `legal_sets` are what a game agent needs: it chooses what it chooses in the single environments."""
+    """`states` and `legal_bits` are what a game agent needs: it chooses what it chooses in the single environments."""
     batch = make(name, 4, seed=7, **options)
     lanes, actions = np.arange(4), np.zeros(4, np.int64)
     samplers = np.arange(4, dtype=np.uint64)
@@ -397,6 +362,6 @@ def test_game_agents_play_in_a_batch(name, options):
             chosen, sampler = np.zeros(1, np.int64), samplers[lane : lane + 1].copy()
             greedy.choose_lanes(batch.game, states, legal, sampler, lanes[:1], chosen)
             single.append(int(chosen[0]))
-        greedy.choose_lanes(batch.game, batch.states, batch.legal_sets, samplers, lanes, actions)
+        greedy.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
         assert actions.tolist() == single
         batch.step(actions)

@@ -47,14 +47,14 @@ assert "tabletop_envs/Kirche-v0" in gymnasium.registry
 heavy = {"numba", "torch", "pygame"} & set(sys.modules)
 assert not heavy, heavy
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     code = """
 import gymnasium
 env = gymnasium.make("tabletop_envs:tabletop_envs/Kirche-v0", num_houses=3)
 assert env.unwrapped.options["num_houses"] == 3
 assert env.spec.id == "tabletop_envs/Kirche-v0"
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 @each_game
@@ -360,13 +360,13 @@ def test_copies_draw_on_their_own():
     env = make("kirche", render_mode="ansi")
     env.reset(seed=1)
     drawing = env.render()
-    env._lanes._board._window = Window(io.BytesIO())
+    env._board._env._window = Window(io.BytesIO())
     for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         assert twin.render() == drawing
         twin.close()
-    assert not env._lanes._board._window.closed
+    assert not env._board._env._window.closed
     env.close()
-    assert env._lanes._board._window.closed
+    assert env._board._env._window.closed
 
 
 @each_game

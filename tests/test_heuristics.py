@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
+from numba import from_dtype, njit, types
 
 from benchmarks import connect_four
 from tabletop_envs import evaluation, kernels, make_batch
+from tabletop_envs.kernels import compiling
 from tests.games import STRATEGIES, each_case, each_game, over, play, raw_env
 
 
@@ -120,26 +121,40 @@ def test_the_generic_names_are_for_compiled_code() -> None:
             function(*arguments)
 
 
-def test_an_edit_changes_the_type_that_caches_are_keyed_on(
+def test_an_edit_changes_the_key_of_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "heuristic.py"
-    record = evaluation.from_dtype(connect_four.KERNEL.state)
-    digests = {evaluation.code_digest(connect_four.KERNEL)}
-    monkeypatch.setitem(evaluation._REGISTERED, record, str(file))
-    for source in ("one", "another"):
+    loop, record = evaluation._evaluate_lanes, from_dtype(connect_four.KERNEL.state)
+
+    def key() -> Any:
+        signature = (types.Array(record, 1, "C"), types.float64[:, ::1])
+        return loop._cache._index_key(signature, loop.targetctx.codegen())
+
+    keys = {key()}
+    for path, source in (
+        ("1/game/heuristic.py", "one"),
+        ("2/game/heuristic.py", "another"),
+        # The same code in another module: what Numba keeps imports the module that it came from.
+        ("2/game/moved.py", "another"),
+    ):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(source)
-        digests.add(evaluation.code_digest(connect_four.KERNEL))
-    assert len(digests) == 3
-    # The same code in another module: what Numba keeps imports the module that it came from.
-    moved = tmp_path / "moved.py"
-    moved.write_text("another")
-    monkeypatch.setitem(evaluation._REGISTERED, record, str(moved))
-    assert evaluation.code_digest(connect_four.KERNEL) not in digests
-    assert evaluation.has_heuristic(connect_four.KERNEL)
-    assert evaluation.code_digest(connect_four.KERNEL) in str(
-        evaluation.workspace(connect_four.KERNEL).dtype
-    )
+        monkeypatch.setitem(compiling.SOURCES, record, str(file))
+        keys.add(key())
+        assert key() in keys
+    assert len(keys) == 4
+
+
+def test_a_heuristic_s_file_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = from_dtype(connect_four.KERNEL.state)
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "_HEURISTICS", {})
+        patch.setattr(evaluation, "SOURCES", {})
+        evaluation.register_heuristic(connect_four.KERNEL, lambda state, values: None)
+        assert evaluation.has_heuristic(connect_four.KERNEL)
+        assert {record: __file__} == evaluation.SOURCES
+    assert not evaluation.has_heuristic(connect_four.KERNEL)
 
 
 # Symmetry

@@ -19,7 +19,7 @@ from tabletop_envs.agents import greedy, make_agent, mcts
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records
 from tabletop_envs.search import PUCT, Search, batched, single
-from tabletop_envs.slices import next_size
+from tabletop_envs.threads import next_size
 from tests.games import each_game
 from tests.test_arena import environment
 
@@ -60,7 +60,7 @@ def test_slices_change_no_result(name: str, slices: None) -> None:
         for agent in (MCTSAgent(30), MCTSAgent(30, num_threads=2), make_agent("greedy")):
             vars(agent)["_slice"] = size
             actions, samplers = np.zeros(LANES, np.int64), np.arange(LANES, dtype=np.uint64)
-            agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
+            agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
             results += [actions, samplers]
         for threads in (1, 2):
             with PUCT(name, LANES, 40, seed=1, num_threads=threads) as puct:
@@ -93,7 +93,7 @@ few, many, actions = np.arange(4), np.zeros(10**7, np.int64), np.zeros(4, np.int
 
 def choose(agent, lanes):
     samplers = np.arange(4, dtype=np.uint64)
-    agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
+    agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
 
 def ask(name):
     return make_agent(name).choose(env, rng)

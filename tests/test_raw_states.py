@@ -9,7 +9,6 @@ import pytest
 
 from tabletop_envs import evaluation, make_batch
 from tabletop_envs.search import PUCT, Search
-from tabletop_envs.states import require_states
 from tests.games import each_case, each_game, raw_env
 
 
@@ -30,7 +29,7 @@ TAKERS = [
 def test_all_states_of_games_pass(name, options):
     batch = make_batch(name, 20, seed=1, **options)
     for _ in range(12):
-        require_states(batch.game, batch.states, batch.options)
+        batch.game.require_states(batch.states, batch.options)
         batch.rollout(17)
 
 
@@ -67,11 +66,11 @@ def test_every_field_that_indexes_has_its_ends(name):
             states = make_batch(name, 2, seed=1).states
             end = next(row for row in game.indexes(states) if row[0] == field)[place]
             states[field][1] = end
-            require_states(game, states)
+            game.require_states(states)
             if np.iinfo(states[field].dtype).min <= end + step:
                 states[field][1] = end + step
                 with pytest.raises(ValueError, match=f"{field}={end + step} must be from"):
-                    require_states(game, states)
+                    game.require_states(states)
     assert bool(fields) is (name != "kirche")
 
 

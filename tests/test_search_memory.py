@@ -68,7 +68,6 @@ def test_search_of_one_position(name: str, rules: dict[str, Any], garbage: list[
                         assert result.action in legal
                         assert result.nodes <= max_nodes
                         results[-1] += [result.action, result.visits, result.values]
-                    search.advance(result.action)
             assert same(results)
 
 
@@ -82,7 +81,7 @@ def test_searching_agents(name: str, garbage: list[int]) -> None:
             actions = np.full(LANES, -1)
             samplers = np.arange(LANES, dtype=np.uint64)
             lanes = np.arange(LANES)
-            agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
+            agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
             assert batch.action_mask[lanes, actions].all()
             results[-1] += [actions, samplers]
     assert same(results)

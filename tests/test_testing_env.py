@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,8 @@ from pettingzoo.utils import BaseWrapper
 
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import Game, Part
+from tabletop_envs.game import Game
+from tabletop_envs.kernels import Part
 from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
 from tests.games import each_game, module
 
@@ -109,7 +111,15 @@ def refuse_full(self: Any, state: Any, action: int) -> str:
 
 GAMES = {
     "the range of a part": (
-        {"parts": (Part("own_stones", (1, 6, 7)), Part("other_stones", (1, 6, 7), 0))},
+        {
+            "kernel": replace(
+                ConnectFour.kernel,
+                observation=(
+                    Part("own_stones", (1, 6, 7)),
+                    Part("other_stones", (1, 6, 7), high=0),
+                ),
+            )
+        },
         r"observe: what an agent sees lies in its observation space[\s\S]*other_stones",
     ),
     "a name twice": (
@@ -414,20 +424,7 @@ def test_a_batch_that_plays_something_else_is_named(monkeypatch, array):
     monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
     make = partial(TabletopEnv, GAME)
     with pytest.raises(ContractError, match=f"batch: {array} of a lane"):
-        env_stacks.check_batch(make, GAME, {}, 0, packed=False)
-
-
-@pytest.mark.parametrize("what", ["observation", "mask"])
-def test_packed_rows_that_unpack_to_something_else_are_named(monkeypatch, what):
-    class Wrong(env_stacks.BatchEnv):
-        pass
-
-    name = f"unpack_{what}"
-    setattr(Wrong, name, lambda self, packed: 1 - getattr(env_stacks_batch, name)(self, packed))
-    env_stacks_batch = env_stacks.BatchEnv
-    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
-    with pytest.raises(ContractError, match=f"packed {what}s: unpacked they are the plain ones"):
-        env_stacks.check_batch(partial(TabletopEnv, GAME), GAME, {}, 0, packed=True)
+        env_stacks.check_batch(make, GAME, {}, 0)
 
 
 def test_impossible_arguments_are_named():

@@ -17,8 +17,9 @@ import pytest
 
 import tabletop_envs
 from tabletop_envs import kirche_v0, threads
+from tabletop_envs.envs import batch
 from tabletop_envs.kernels import engine
-from tabletop_envs.threads import LaneThreads, Turn, one_at_a_time, slices
+from tabletop_envs.threads import LaneThreads, Turn, one_at_a_time
 from tests.games import each_game, raw_env
 from tests.games import play as play_first
 
@@ -40,7 +41,7 @@ class Waits:
     @one_at_a_time
     def call(self):
         self.called.set()
-        assert self.go_on.wait(60)
+        assert self.go_on.wait(300)
 
     @one_at_a_time
     def fail(self):
@@ -51,7 +52,7 @@ def test_a_call_during_another_is_an_error_that_names_both():
     waits = Waits()
     thread = threading.Thread(target=waits.call)
     thread.start()
-    assert waits.called.wait(60)
+    assert waits.called.wait(300)
     with pytest.raises(RuntimeError, match=r"fail of a Waits .* one call at a time"):
         waits.fail()
     waits.go_on.set()
@@ -142,11 +143,15 @@ def test_vector_environments_play_on_in_children():
 @pytest.mark.parametrize(("lanes", "steps"), [(1, 1), (5, 1000), (100, 7), (100, 999), (33, 64)])
 @pytest.mark.parametrize("size", [1, 50, 1000, 10**6])
 def test_slices_cover_every_step_of_every_lane_once(monkeypatch, lanes, steps, size):
-    monkeypatch.setattr(threads, "SLICE", size)
+    monkeypatch.setattr(threads, "next_size", lambda size, *_: size)
     played = np.zeros(lanes + 3, int)
-    for first, last, count in slices((3, lanes + 3), steps):
-        assert (last - first) * count <= size + (last - first) + engine.BLOCK
+
+    def play(first, last, done, count):
+        assert (last - first) * count <= max(size, engine.BLOCK)
+        assert (played[first:last] == done).all()
         played[first:last] += count
+
+    LaneThreads(1, size).run_in_slices([(3, lanes + 3)], steps, play, engine.BLOCK)
     assert played.tolist() == [0, 0, 0, *[steps] * lanes]
 
 
@@ -154,7 +159,8 @@ def test_slices_cover_every_step_of_every_lane_once(monkeypatch, lanes, steps, s
 def test_rollouts_do_not_depend_on_slices(monkeypatch, num_threads):
     whole = make(num_threads=num_threads)
     counts = whole.rollout(500)
-    monkeypatch.setattr(threads, "SLICE", 600)
+    monkeypatch.setattr(threads, "next_size", lambda size, *_: size)
+    monkeypatch.setattr(batch, "FIRST_SLICE", 600)
     sliced = make(num_threads=num_threads)
     assert sliced.rollout(500) == counts
     assert np.array_equal(sliced.states, whole.states)
@@ -211,7 +217,7 @@ print(batch.rollout(10).actions)
         assert process.stdout.readline() == "in the loop\n"
         threading.Event().wait(0.5)  # into the compiled loop itself, surely
         os.kill(process.pid, signal.SIGINT)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 0, errors
@@ -223,7 +229,7 @@ def test_nobody_works_on_when_an_interrupted_call_has_come_back():
     at_work, ended = threading.Barrier(3), []
 
     def loop(first, last):
-        at_work.wait(60)
+        at_work.wait(300)
         if first == 2:
             raise KeyboardInterrupt
         while not lanes.stopping:

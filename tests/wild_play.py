@@ -14,7 +14,9 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs import kernels, registry
-from tabletop_envs.kernels import engine, meeples_state, rng
+from tabletop_envs.kernels import engine, rng
+from tabletop_envs.kernels.meeples import material
+from tabletop_envs.lanes import Lanes
 from tests.games import GAMES, OPTIONS
 
 LANES = 4
@@ -70,12 +72,12 @@ LARGEST = {
     "kirche": {},
     "tuerme": {"ending_city": 7},
     "meeples": {
-        "first_field": meeples_state.NO_FIELD - 1,
-        "chosen_field": meeples_state.NO_FIELD,
-        "source": meeples_state.NO_FIELD,
-        "chosen_stone": meeples_state.NO_STONE,
-        "direction": meeples_state.NOT_LAID,
-        "phase": meeples_state.TELEPORT,
+        "first_field": material.NO_FIELD - 1,
+        "chosen_field": material.NO_FIELD,
+        "source": material.NO_FIELD,
+        "chosen_stone": material.NO_STONE,
+        "direction": material.NOT_LAID,
+        "phase": material.TELEPORT,
     },
 }
 
@@ -97,12 +99,10 @@ def main(actions: int) -> None:
     for name in GAMES:
         game = registry.get_game(name)
         for options in OPTIONS[name]:
-            states = game.new_states(LANES, game.parse_options(options))
-            legal = engine.new_legal(game.kernel, LANES)
-            engine.seed_lanes(states, np.zeros(LANES, np.uint64), np.arange(LANES, dtype=np.uint64))
-            rewards = np.zeros((LANES, 4))
-            everyone = np.arange(LANES)
-            engine.advance_some(states, legal, everyone, engine.START, everyone, rewards)
+            lanes = Lanes(game, LANES, options)
+            lanes.seed(lanes.all_lanes, np.arange(LANES, dtype=np.uint64))
+            lanes.start(lanes.all_lanes)
+            states, legal = lanes.states, lanes.legal_bits
             observation = np.zeros(game.kernel.observation_size, np.int8)
             sampler = np.uint64(1)
             for _ in range(0, actions, 5 * LANES):

@@ -30,7 +30,6 @@ def make_batch(
     num_threads: int = 1,
     *,
     check: bool = True,
-    packed: bool = False,
     render_mode: str | None = None,
     **options: Any,
 ) -> BatchEnv:
@@ -42,7 +41,6 @@ def make_batch(
         seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh entropy.
         num_threads: How many threads share the lanes; results do not depend on it.
         check: Whether `step` checks that actions are legal, unless it is told otherwise.
-        packed: Whether observations and masks are packed into bits: an eighth of the memory to move.
         render_mode: None, `"ansi"`, `"rgb_array"` or `"human"`: what `render` gives.
         **options: The game's options, as in its environment.
 
@@ -59,7 +57,6 @@ def make_batch(
         seed=seed,
         num_threads=num_threads,
         check=check,
-        packed=packed,
         render_mode=render_mode,
         **options,
     )

@@ -6,6 +6,7 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 from __future__ import annotations
 
 import secrets
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,6 @@ __all__ = [
     "Move",
     "ObservationPart",
     "Option",
-    "Part",
     "Snapshot",
     "State",
     "find_game",
@@ -88,21 +88,6 @@ class ObservationPart(NamedTuple):
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Part:
-    """A line of the observation table: a part's name and shape, and the range of its numbers over all options."""
-
-    name: str
-    shape: tuple[int, ...]
-    high: int = 1
-    low: int = 0
-
-    @property
-    def digits(self) -> int:
-        """How many binary digits a number takes when it is packed."""
-        return (self.high - self.low).bit_length()
-
-
 class Move(NamedTuple):
     """What an action means in a position.
 
@@ -130,7 +115,6 @@ class Game(ABC):
     name: ClassVar[str]
     kernel: ClassVar[Kernel]
     options: ClassVar[tuple[Option, ...]]
-    parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
     # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
@@ -179,26 +163,67 @@ class Game(ABC):
         """The game's own fields by which compiled code indexes: name, values, lowest, highest."""
         return ()
 
+    def require_states(
+        self, states: Any, options: Mapping[str, Any] | None = None, name: str = "states"
+    ) -> None:
+        """Raise unless compiled code, which checks nothing, can run on states from elsewhere.
+
+        Args:
+            states: Records of `kernel.state`, at least one, in an array of any shape.
+            options: The options that they must have; None: any that are allowed, with one number
+                of players.
+            name: What messages call them.
+
+        Raises:
+            TypeError: For what is no array of such records.
+            ValueError: For an empty array, and for a field out of its range, naming it.
+        """
+        if not isinstance(states, np.ndarray) or states.dtype != self.kernel.state:
+            raise TypeError(f"{name} must be an array of states of {self.name}")
+        if not states.size:
+            raise ValueError(f"{name} must be at least one game")
+        ranges = {option.name: (option.minimum, option.maximum) for option in self.options}
+        ranges.setdefault("num_players", (2, 2))
+        if options is None:
+            # One is in range if the first is, and then all must be like it.
+            first, (fewest, most) = int(states["num_players"].flat[0]), ranges["num_players"]
+            players = min(max(first, fewest), most)
+        else:
+            players = self.num_players(options)
+            ranges.update((option, (int(value), int(value))) for option, value in options.items())
+        ranges["num_players"] = (players, players)
+        ranges["status"] = (RUNNING, BY_LIMIT)
+        ranges["to_move"] = (0, players - 1)
+        ranges["ply"] = (0, ranges["max_plies"][1])
+        fields = [(field, states[field], low, high) for field, (low, high) in ranges.items()]
+        for field, values, low, high in [*fields, *self.indexes(states)]:
+            if values.min() < low or values.max() > high:
+                wrong = values[(values < low) | (values > high)][0]
+                allowed = str(low) if low == high else f"from {low} to {high}"
+                raise ValueError(f"{name} of {self.name}: {field}={wrong} must be {allowed}")
+
     # Observations
 
     @property
     def observation(self) -> dict[str, ObservationPart]:
         """Each named part of an observation: its slice and its shape."""
         table, start = {}, 0
-        for part in self.parts:
-            stop = start + int(np.prod(part.shape))
-            table[part.name] = ObservationPart(slice(start, stop), part.shape)
-            start = stop
-        if start != self.kernel.observation_size:
-            raise AssertionError(
-                f"{self.name}: the table has {start} numbers, the kernel {self.kernel.observation_size}"
-            )
+        for part in self.kernel.observation:
+            table[part.name] = ObservationPart(slice(start, start + part.size), part.shape)
+            start += part.size
         return table
 
     def bounds(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """The lowest and the highest value of every number of an observation."""
-        low = np.concatenate([np.full(np.prod(p.shape), p.low, np.int8) for p in self.parts])
-        high = np.concatenate([np.full(np.prod(p.shape), p.high, np.int8) for p in self.parts])
+        low, high = (
+            np.concatenate(
+                [
+                    np.full(part.size, getattr(part, end), np.int8)
+                    for part in self.kernel.observation
+                ]
+            )
+            for end in ("low", "high")
+        )
         return low, high
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
@@ -265,8 +290,8 @@ class Game(ABC):
                 key in allowed,
                 f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
             )
-        require_choice(snapshot["game"], "game", (self.name,))
-        given = require_mapping(snapshot["options"], "options")
+        require_choice("game", snapshot["game"], (self.name,))
+        given = require_mapping("options", snapshot["options"])
         known = [option.name for option in self.options]
         for key in given:
             require(
@@ -279,9 +304,9 @@ class Game(ABC):
         players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
-        state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
-        state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
+        state["rng"] = require_int("rng", snapshot.get("rng", fresh_rng), 0, UINT64_MAX)
+        state["ply"] = require_int("ply", snapshot["ply"], 0, int(options["max_plies"]))
+        state["to_move"] = require_int("to_move", snapshot["to_move"], 0, players - 1)
         outcome = _parse_outcome(snapshot["outcome"], players)
         if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
@@ -339,6 +364,27 @@ class Game(ABC):
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
 
 
+def observation_table(kernel: Kernel) -> str:
+    """The parts of an observation as a table in reStructuredText, 100 columns wide, for the game's manual."""
+    rows = [("part", "shape", "range", "meaning")]
+    for part in kernel.observation:
+        between = ", " if part.high - part.low == 1 else " … "
+        numbers = f"{part.low}{between}{part.high}".replace("-", "−")
+        rows.append((f"`{part.name}`", str(part.shape), numbers, part.meaning))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    widths.append(100 - sum(width + 2 for width in widths))
+    rule = "  ".join("=" * width for width in widths)
+    lines = []
+    for name, shape, numbers, meaning in rows:
+        first, *more = textwrap.wrap(meaning, widths[3]) or [""]
+        lines += [(name, shape, numbers, first), *(("", "", "", line) for line in more)]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join((rule, table[0], rule, *table[1:], rule))
+
+
 def find_game(game: Game | str) -> Game:
     """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
     return game if isinstance(game, Game) else registry.get_game(game)
@@ -348,9 +394,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:
         return None
-    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
-    scores = require_list(given["scores"], "outcome['scores']", players)
-    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    given = require_mapping("outcome", outcome, ("scores", "rewards", "by_limit"))
+    scores = require_list("outcome['scores']", given["scores"], players)
+    rewards = require_list("outcome['rewards']", given["rewards"], players)
     for reward in rewards:
         require(
             isinstance(reward, int | float | np.integer | np.floating)
@@ -359,9 +405,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
         )
     low, high = -(2**15), 2**15 - 1  # what states hold
     return {
-        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "scores": [require_int("a score in outcome", score, low, high) for score in scores],
         "rewards": rewards,
-        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
+        "by_limit": require_bool("outcome['by_limit']", given["by_limit"]),
     }
 
 
@@ -373,10 +419,10 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
         return None
     scores = [int(score) for score in state["scores"][:players]]
     by_limit = bool(state["status"] == BY_LIMIT)
-    require_equal(outcome["scores"], scores, "outcome['scores']")
-    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
+    require_equal("outcome['scores']", outcome["scores"], scores)
+    require_equal("outcome['by_limit']", outcome["by_limit"], by_limit)
     if over:
-        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        require_equal("outcome['rewards']", outcome["rewards"], rewards_of_scores(scores))
         return None
     # By the rules the game continues here: only an illegal action can have ended it.
     offender = int(state["to_move"])

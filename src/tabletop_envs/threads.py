@@ -1,6 +1,7 @@
 """Threads: compiled loops over parts of the lanes, in slices that Ctrl-C can end; one caller at a time.
 
-Results depend neither on the number of threads nor on how loops are sliced.
+Results depend neither on the number of threads nor on slices. Python handles signals, Ctrl-C among them, only between
+calls of compiled code: therefore long calls are sliced.
 """
 
 from __future__ import annotations
@@ -8,16 +9,16 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from tabletop_envs.kernels.engine import BLOCK
-
 MAX_THREADS = 1024
-# Actions of random play between two looks at signals: at most 0.2 s on a quiet core.
-SLICE = 2**20
+# About how long a slice takes: short enough for games whose positions suddenly cost fifty times as
+# much, long enough for the cost of a call (some ten microseconds) not to count.
+SLICE_SECONDS = 0.02
 
 # A part of the lanes: its first lane, and the next part's.
 Part = tuple[int, int]
@@ -33,22 +34,26 @@ def cut(lanes: int, count: int) -> list[Part]:
     return list(pairwise(lanes * part // count for part in range(count + 1)))
 
 
-def slices(part: Part, steps: int) -> Iterator[tuple[int, int, int]]:
-    """A part's lanes and steps in slices: all steps of the first lanes, then of the next (first lane, last, steps)."""
-    first, last = part
-    # As many lanes as the compiled loop holds in the first cache anyway, more where there are few steps.
-    lanes = min(max(SLICE // steps // BLOCK, 1) * BLOCK, last - first)
-    count = SLICE // lanes + 1
-    for lane in range(first, last, lanes):
-        for done in range(0, steps, count):
-            yield lane, min(lane + lanes, last), min(count, steps - done)
+def next_size(size: int, done: int, seconds: float, wanted: float = SLICE_SECONDS) -> int:
+    """How much the next slice is to do, after one of up to `size` that did `done` in `seconds`.
+
+    Measured by `time.thread_time`, slices do not shrink on a busy machine. At least 1, at most twice
+    as much as before. Results must not depend on it.
+    """
+    return max(1, min(2 * size, int(done * wanted / max(seconds, 1e-9))))
 
 
 class LaneThreads:
-    """Up to `num_threads` threads, the calling one among them; started when they are first needed."""
+    """Up to `num_threads` threads, the calling one among them; started when they are first needed.
 
-    def __init__(self, num_threads: int) -> None:
+    Args:
+        num_threads: How many.
+        slice_size: How many steps of a lane the first slice has (`run_in_slices`).
+    """
+
+    def __init__(self, num_threads: int, slice_size: int = 1000) -> None:
         self.num_threads = num_threads
+        self.slice_size = slice_size
         self.stopping = False  # whether loops that run in slices are to end after the present one
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
@@ -75,6 +80,29 @@ class LaneThreads:
             self.stopping = True
             _wait_for(waiting)
             raise
+
+    def run_in_slices(
+        self, parts: list[Part], steps: int, loop: Callable[..., Any], block: int = 1
+    ) -> None:
+        """Call `loop(first, last, done, count)` until every lane of every part has had all its steps.
+
+        A slice is all steps of some lanes, or the steps from `done` on of at most `block` lanes.
+        """
+
+        def work(first: int, last: int) -> None:
+            while first < last:
+                lanes = min(max(self.slice_size // steps, block), last - first)
+                done = 0
+                while done < steps and not self.stopping:
+                    count = min(max(self.slice_size // lanes, 1), steps - done)
+                    begin = time.thread_time()
+                    loop(first, first + lanes, done, count)
+                    seconds = time.thread_time() - begin
+                    self.slice_size = next_size(self.slice_size, lanes * count, seconds)
+                    done += count
+                first += lanes
+
+        self.run(parts, work)
 
     def _workers(self) -> ThreadPoolExecutor:
         self._forget_threads_of_parent()

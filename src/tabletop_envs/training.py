@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tabletop_envs import extras, registry
+from tabletop_envs import extras, files, registry
 from tabletop_envs.checks import require
 
 __all__ = [
@@ -148,12 +148,10 @@ def own_file(path: Path) -> Path:
 
 
 def save(content: Mapping[str, Any], path: Path) -> None:
-    """Write a checkpoint: under another name first (ending in `.half`), so that there is always a whole one."""
-    half = path.with_suffix(".half")
-    half.unlink(missing_ok=True)
-    with half.open("xb") as file:
+    """Write a checkpoint: under another name first, so that there is always a whole one."""
+    # "x": a link put in its place is not followed.
+    with files.replacing(path) as half, half.open("xb") as file:
         extras.require("torch", "train").save(content, file)
-    half.replace(path)
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_every_block_is_code_a_command_or_its_output():
 
 
 def run(command: str, folder: Path, paths: list[Path]) -> str:
-    """The output of the commands of a block, errors included."""
+    """The output of the commands of a block, errors included; not that something is being compiled."""
     environment = {
         **os.environ,
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
@@ -62,7 +62,8 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
         timeout=1200,
         check=False,
     )
-    return done.stdout
+    # A slow machine is told that something is compiled, anywhere between the other lines.
+    return re.sub(r"^compiling a game's loops.*\n", "", done.stdout, flags=re.MULTILINE)
 
 
 # What a game of the library without a heuristic and a drawing is asked for.
@@ -124,8 +125,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path):
     (clone / "src" / "tabletop_envs" / "evaluation" / "connect_four.py").unlink()
     (clone / "optional.py").write_text(WITHOUT_THE_OPTIONAL, encoding="utf-8")
     output = run("python optional.py", clone, [clone / "src"])
-    # Before it, perhaps, that something is compiled.
-    assert WHAT_IT_SAYS in output, output
+    assert output.startswith(WHAT_IT_SAYS), output
     assert output.endswith(" [0.0, 0.0]\n"), output
 
 

@@ -122,7 +122,7 @@ def _integers(value: Any) -> list[int] | None:
 def _arrays(batch: BatchEnv) -> list[bytes]:
     shown = (batch.observation, batch.action_mask, batch.current_player, batch.rewards)
     counted = (batch.terminated, batch.by_limit, batch.scores, batch.episode_length)
-    own = (batch.states, batch.legal_sets, batch._samplers)
+    own = (batch.states, batch.legal_bits, batch._lanes.rngs)
     return [one.tobytes() for one in (*shown, *counted, *own)]
 
 
@@ -203,7 +203,7 @@ def test_actions_of_learners_are_taken_where_they_are_legal_integers(
 
     def state() -> list[bytes]:
         lanes = env._lanes
-        return [one.tobytes() for one in (lanes.states, lanes.legal, lanes.samplers, lanes.seats)]
+        return [one.tobytes() for one in (lanes.states, lanes.legal_bits, lanes.rngs, lanes.seats)]
 
     title = f"learners' actions of {name}"
     for _ in _walk(capsys, title, make, right, env.step, state, "action"):
@@ -256,7 +256,7 @@ def test_seeds_are_taken_where_they_are_integers(name: str, kind: str, capsys: A
         take = lambda value: env.reset(seed=value)  # noqa: E731
 
     def state() -> list[bytes]:
-        return [*_arrays(batch), env._lanes.states.tobytes(), env._lanes.samplers.tobytes()]
+        return [*_arrays(batch), env._lanes.states.tobytes(), env._lanes.rngs.tobytes()]
 
     for value in _walk(capsys, f"seeds of {name}, {kind}", make, right, take, state, "seed"):
         if kind == "batch":

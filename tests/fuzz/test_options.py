@@ -68,7 +68,6 @@ BATCH = {
     "num_envs": (_count(2**31 - 1), (1, 2)),
     "num_threads": (_count(MAX_THREADS), (1, 2)),
     "check": (_truth, (True, False)),
-    "packed": (_truth, (True, False)),
 }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from tabletop_envs import registry
-from tabletop_envs.envs import learner
 from tabletop_envs.kernels import engine
 
 WORD_BITS = {
@@ -58,12 +57,10 @@ def guarded() -> Iterator[Guard]:
     guard = Guard()
 
     def some(loop: Callable[..., Any]) -> Callable[..., Any]:
-        def guarded_loop(
-            states: Any, legal: Any, lanes: Any, command: int, actions: Any, *others: Any
-        ) -> Any:
+        def guarded_loop(lanes: Any, random: Any, chosen: Any, command: int, actions: Any) -> Any:
             if command == engine.STEP:
-                guard.look(states, legal, lanes, actions)
-            return loop(states, legal, lanes, command, actions, *others)
+                guard.look(lanes.states, lanes.legal_bits, chosen, actions)
+            return loop(lanes, random, chosen, command, actions)
 
         return guarded_loop
 
@@ -76,16 +73,16 @@ def guarded() -> Iterator[Guard]:
         return guarded_loop
 
     def lanes(loop: Callable[..., Any]) -> Callable[..., Any]:
-        def guarded_loop(states: Any, legal: Any, command: int, actions: Any, *others: Any) -> Any:
-            first, last = others[-2:]
+        def guarded_loop(
+            states: Any, legal: Any, shown: Any, command: int, actions: Any, *part: int
+        ) -> Any:
             if command == engine.STEP:
-                guard.look(states, legal, np.arange(first, last), actions)
-            return loop(states, legal, command, actions, *others)
+                guard.look(states, legal, np.arange(*part), actions)
+            return loop(states, legal, shown, command, actions, *part)
 
         return guarded_loop
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learner, "play_to_learner", some(learner.play_to_learner))
         patch.setattr(engine, "advance_some", some(engine.advance_some))
         patch.setattr(engine, "advance_one", one(engine.advance_one))
         patch.setattr(engine, "advance_lanes", lanes(engine.advance_lanes))
@@ -101,12 +98,14 @@ def scripts(module: ModuleType) -> list[str]:
     return [textwrap.dedent(block).strip() + "\n" for block in blocks if block.strip()]
 
 
-def run_script(script: str, *shorter: tuple[str, str]) -> dict[str, Any]:
-    """Run a script with numbers replaced by smaller ones, all of which must occur in it; what it has defined."""
+def run_script(script: str, *shorter: tuple[str, str], **names: Any) -> dict[str, Any]:
+    """Run a script with numbers replaced by smaller ones, all of which must occur in it.
+
+    `names` are defined before. Returns all names that are defined then.
+    """
     for long, short in shorter:
         assert long in script, long
         script = script.replace(long, short)
-    names: dict[str, Any] = {}
     exec(compile(script, "<docstring>", "exec"), names)
     return names
 

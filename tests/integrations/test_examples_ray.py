@@ -116,9 +116,8 @@ def test_samples_are_what_the_games_records_replay(
     given = worker.work(example.Unit(0, 0, 0), example.weights_of(worker.network))
     samples, games = given["samples"], given["records"]
     assert len(games) == 5
-    unpacker = make_batch(name, 1, packed=True)
-    observations = unpacker.unpack_observation(samples["observation"])
-    masks = unpacker.unpack_mask(samples["mask"])
+    observations = worker.packing.unpack_observations(samples["observation"])
+    masks = worker.packing.unpack_masks(samples["mask"])
     # Samples come ply by ply, lanes in order, of the games that still run.
     expected = []
     for lane, record in enumerate(games):
@@ -156,10 +155,10 @@ def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
     samples = worker.work(example.Unit(0, 0, 0), example.weights_of(learner.network))["samples"]
     with torch.no_grad():
         divergence, error = (loss.item() for loss in learner.losses(samples))
-        observation = torch.from_numpy(learner.batch.unpack_observation(samples["observation"]))
+        observation = torch.from_numpy(learner.packing.unpack_observations(samples["observation"]))
         logits, values = (answer.double().numpy() for answer in learner.network(observation))
     total = 0.0
-    for row, mask in enumerate(learner.batch.unpack_mask(samples["mask"])):
+    for row, mask in enumerate(learner.packing.unpack_masks(samples["mask"])):
         weights = np.where(mask, np.exp(logits[row]), 0)
         visits = samples["visits"][row].astype(float)
         for move, share in zip(samples["moves"][row], visits / visits.sum(), strict=True):
@@ -169,7 +168,7 @@ def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
     assert error == pytest.approx(((values - samples["result"]) ** 2).mean(), rel=1e-4)
     tensors = {part: torch.from_numpy(array) for part, array in samples.items()}
     learner.check(tensors)
-    # In tuerme not all numbers that the packed bits can hold are in the observation space.
+    # In tuerme not all numbers that the bytes can hold are in the observation space.
     with pytest.raises(ValueError, match="observation"):
         learner.check({**tensors, "observation": torch.full_like(tensors["observation"], 255)})
     with pytest.raises(ValueError, match="as many rows"):
@@ -221,7 +220,7 @@ def command(folder: Path, *words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=300,
     )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout

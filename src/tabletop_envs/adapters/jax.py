@@ -1,4 +1,4 @@
-"""JAX: the games as a pure `step`, for jitted search and training, by a callback into the compiled loops.
+"""JAX: the games as a pure `step`, for jitted search and training, by a callback to the CPU.
 
 The shortest complete script: 32 games in which Gumbel MuZero search (mctx) plays both sides::
 
@@ -35,8 +35,9 @@ The shortest complete script: 32 games in which Gumbel MuZero search (mctx) play
         wins += (position.rewards > 0).sum(0)
     print("won by light and dark:", wins)
 
-mctx keeps an `embedding` for each node of its trees: where memory is scarce, give it `state` and `current_player` alone.
-A search that uses the states as they are foresees chance and looks into hidden hands; `deal_hidden` gives it guesses.
+mctx keeps an `embedding` for each node of its trees: where memory is scarce, give it `state` and
+`current_player` alone. A search that uses the states as they are foresees dice and looks into
+hidden hands; `deal_hidden` gives it guesses.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ import numpy.typing as npt
 
 from tabletop_envs import checks
 from tabletop_envs.extras import require
-from tabletop_envs.game import Game, State, find_game, lane_seeds, rewards_of_illegal
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine, rng
-from tabletop_envs.states import require_states
+from tabletop_envs.game import Game, State, find_game, lane_seeds
+from tabletop_envs.kernels import BY_LIMIT, rng
+from tabletop_envs.lanes import Lanes
 
 require("jax", "jax")
 
@@ -65,10 +66,11 @@ class Position(NamedTuple):
 
     Attributes:
         state: `uint8 (…, S)`, the bytes of the games' records: all that `step` needs.
-        observation: `int8 (…, L)`, what the player in turn sees.
-        action_mask: `bool (…, n)`, the legal actions of the player in turn; all ones once a game is over.
-        current_player: `int32 (…)`, the player in turn.
-        rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended the game.
+        observation: `int8 (…, L)`, what the player to move sees.
+        action_mask: `bool (…, n)`, that player's legal actions; all ones once a game is over.
+        current_player: `int32 (…)`, the player to move.
+        rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended
+            the game.
         terminated: `bool (…)`, whether the game is over.
         by_limit: `bool (…)`, whether `max_plies` ended it.
     """
@@ -94,8 +96,8 @@ class Functions(NamedTuple):
             games drawn from it, keys of the shape `(…)` one game each.
         step: `step(state, actions) -> Position`: one action (integers `(…)`) in every game of
             `state` (`uint8 (…, S)`).
-            An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1) each. In a game that is over
-            nothing happens any more, and rewards are zero.
+            An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1)
+            each. A game that is over stays as it is, and rewards are zero.
         deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and
             chance to come, resampled from `seeds` (integers `(…)` modulo 2^32, or keys as above): a
             guess at the games from that player's seat.
@@ -113,8 +115,8 @@ class Functions(NamedTuple):
 def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
     """The functions `(init, step, deal_hidden)` of a game (`Functions` describes them).
 
-    They are pure: what they give depends on their arguments alone. The work is done on the CPU by `jax.pure_callback`, for all
-    games of a call at once; under `vmap`, too.
+    They are pure: what they give depends on their arguments alone. The work is done on the CPU by
+    `jax.pure_callback`, for all games of a call at once, also under `vmap`.
 
     Args:
         game: The game: `"kirche"`, `"kirche-v0"`, …
@@ -122,7 +124,8 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what
+            it must be.
     """
     described = find_game(game)
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
@@ -232,7 +235,7 @@ class _Host:
         )
 
     def require_state(self, state: Any, name: str, shape: tuple[int, ...]) -> None:
-        """ValueError or TypeError unless `state` is the bytes of games with the leading shape `shape`."""
+        """Raise unless `state` is the bytes of games with the leading shape `shape`."""
         if state.dtype != jnp.uint8:
             raise TypeError(f"state must be uint8, not {state.dtype}")
         if state.shape != (*shape, self.size):
@@ -241,16 +244,16 @@ class _Host:
                 f"not {state.shape} and {shape}"
             )
         if not isinstance(state, jax.core.Tracer):
-            # The callbacks check it, too, but an error of theirs reaches the user as one of JAX's.
+            # The callbacks check it as well, but their errors reach the user as JAX's.
             self._records(state)
 
     def init(self, seeds: Any) -> Position:
         """New games, one for each seed."""
         seeds = np.asarray(seeds)
-        states = self.game.new_states(seeds.size, self.options)
-        engine.seed_lanes(states, np.zeros(seeds.size, np.uint64), _flat(seeds, np.uint64))
-        legal, rewards = self._advance(states, engine.START)
-        return self._show(seeds.shape, states, legal, rewards)
+        lanes = Lanes(self.game, seeds.size, self.options)
+        lanes.seed(lanes.all_lanes, _flat(seeds, np.uint64))
+        lanes.start(lanes.all_lanes)
+        return self._show(seeds.shape, lanes)
 
     def start(self, words: Any) -> Position:
         """New games, one for each seed in two words."""
@@ -258,23 +261,15 @@ class _Host:
 
     def step(self, state: Any, actions: Any) -> Position:
         """One action in each game."""
-        actions = np.asarray(actions)
-        states, chosen = self._records(state), _flat(actions, np.int64)
-        legal, rewards = self._advance(states, engine.REFRESH)
-        running = states["status"] == RUNNING
-        rewards[~running] = 0.0
-        played = running & self._are_legal(legal, chosen)
-        lanes = np.flatnonzero(played)
-        engine.advance_some(states, legal, lanes, engine.STEP, chosen, rewards)
-        offended = np.flatnonzero(running & ~played)
-        if offended.size:
-            losses = np.array([rewards_of_illegal(p, self.players) for p in range(self.players)])
-            rewards[offended] = losses[states["to_move"][offended]]
-            states["status"][offended] = TERMINATED
-        return self._show(actions.shape, states, legal, rewards)
+        actions, states = np.asarray(actions), self._records(state)
+        lanes = Lanes(self.game, states.size, self.options, states=states)
+        over = lanes.over()
+        lanes.rewards[over] = 0.0
+        lanes.step(np.flatnonzero(~over), _flat(actions, np.int64))
+        return self._show(actions.shape, lanes)
 
     def deal_hidden(self, state: Any, words: Any) -> npt.NDArray[np.uint8]:
-        """The states with what their players in turn cannot see dealt anew."""
+        """The states with what their players to move cannot see resampled."""
         states = self._records(state)
         for lane, seed in enumerate(_seeds(words).reshape(-1)):
             own = states[lane : lane + 1]
@@ -282,46 +277,24 @@ class _Host:
         return states.view(np.uint8).reshape(np.shape(state))
 
     def _records(self, state: Any) -> State:
-        """The games of `uint8 (…, S)`, checked, copied: a callback must not write to what it gets."""
+        """The games of `uint8 (…, S)`, checked, copied: callbacks must not write to arguments."""
         states = np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
         if states.size:
-            require_states(self.game, states, self.options, "state")
+            self.game.require_states(states, self.options, "state")
         return states
 
-    def _advance(
-        self, states: State, command: int
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]:
-        """START or REFRESH all games: their legal actions and rewards."""
-        legal = engine.new_legal(self.game.kernel, states.size)
-        rewards = np.zeros((states.size, self.players), np.float64)
-        lanes = np.arange(states.size)
-        engine.advance_some(states, legal, lanes, command, lanes, rewards)
-        return legal, rewards
-
-    def _are_legal(
-        self, legal: npt.NDArray[np.uint64], actions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.bool_]:
-        kernel = self.game.kernel
-        inside = (actions >= 0) & (actions < kernel.num_actions)
-        word, bit = np.divmod(np.where(inside, actions, 0), kernel.word_bits)
-        found = legal[np.arange(actions.size), word] >> bit.astype(np.uint64) & np.uint64(1)
-        return inside & found.astype(np.bool_)
-
-    def _show(
-        self, shape: tuple[int, ...], states: State, legal: Any, rewards: npt.NDArray[np.float64]
-    ) -> Position:
-        kernel, count = self.game.kernel, states.size
-        observation = np.empty((count, kernel.observation_size), np.int8)
-        mask = np.empty((count, kernel.num_actions), np.int8)
-        players = states["to_move"].astype(np.int64)
-        engine.observe_some(states, legal, np.arange(count), players, observation, mask)
+    def _show(self, shape: tuple[int, ...], lanes: Lanes) -> Position:
+        kernel, states = self.game.kernel, lanes.states
+        observation = np.empty((states.size, kernel.observation_size), np.int8)
+        mask = np.empty((states.size, kernel.num_actions), np.bool_)
+        lanes.observe(out=(observation, mask))
         return Position(
             states.view(np.uint8).reshape(*shape, self.size),
             observation.reshape(*shape, -1),
-            mask.view(np.bool_).reshape(*shape, -1),
-            players.astype(np.int32).reshape(shape),
-            rewards.astype(np.float32).reshape(*shape, self.players),
-            (states["status"] != RUNNING).reshape(shape),
+            mask.reshape(*shape, -1),
+            lanes.seats.astype(np.int32).reshape(shape),
+            lanes.rewards.astype(np.float32).reshape(*shape, self.players),
+            lanes.over().reshape(shape),
             (states["status"] == BY_LIMIT).reshape(shape),
         )
 

@@ -1,39 +1,45 @@
-"""Games side by side in which every ply is a step: for adapters."""
+"""Games side by side for adapters: a learner against opponents, or self-play, by one name."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from tabletop_envs.envs.learner import Lanes, OpponentLanes
+from tabletop_envs import checks
+from tabletop_envs.envs.learner import OpponentLanes
+from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game
+from tabletop_envs.lanes import Lanes
+
+# What `opponents` is for self-play.
+SELF = "self"
 
 
-class SelfPlayLanes(OpponentLanes):
-    """Games in lanes in which nobody replies: the learner is whoever is to move."""
+def make_lanes(
+    game: Game | str,
+    num_envs: int,
+    opponents: OpponentsLike,
+    seat: int | None,
+    on_illegal: str,
+    options: dict[str, Any],
+    *,
+    remember: bool = False,
+) -> Lanes:
+    """Games of a learner against opponents, or with `"self"` as opponents, of self-play.
 
-    def __init__(
-        self,
-        game: Game | str,
-        num_lanes: int,
-        on_illegal: str,
-        render_mode: str | None,
-        options: dict[str, Any],
-    ) -> None:
-        super().__init__(game, num_lanes, "random", 0, on_illegal, render_mode, options)
-        self._opponents.random[:] = False
-
-    def start(self, lanes: Lanes) -> None:
-        """Start new games in lanes."""
-        super().start(lanes)
-        self._follow(lanes)
-
-    def play(self, lanes: Lanes, actions: npt.NDArray[np.int64]) -> None:
-        """Play the actions of the players to move."""
-        super().play(lanes, actions)
-        self._follow(lanes)
-
-    def _follow(self, lanes: Lanes) -> None:
-        self.seats[lanes] = self.states["to_move"][lanes]
+    Raises:
+        TypeError, ValueError: For an impossible argument, naming it and what it must be.
+    """
+    count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
+    if not isinstance(opponents, str) or opponents != SELF:
+        return OpponentLanes(
+            game,
+            count,
+            options,
+            opponents=opponents,
+            seat=seat,
+            on_illegal=on_illegal,
+            remember=remember,
+        )
+    if seat is not None:
+        raise ValueError(f"seat={checks.shown(seat)} must be None with opponents='self'")
+    return Lanes(game, count, options, on_illegal=on_illegal, remember=remember)

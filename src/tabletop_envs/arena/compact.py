@@ -1,7 +1,7 @@
 """Many drawings in little space: what several of them have in common is kept once.
 
-A drawing is a list of parts (its start tag, each child, its end tag), a part a list of words. The drawings of the
-themes differ in words alone: a word that does is kept in each theme.
+A drawing is a list of parts (its start tag, each child, its end tag), a part a list of words. The
+drawings of the themes differ in words alone: such a word is kept for each theme.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from difflib import SequenceMatcher
 from typing import Any
 from xml.parsers import expat
 
-# Between attributes, the phrases of titles, and the strokes of written numbers, which recur in other places.
+# Between attributes, the phrases of titles, and the strokes of drawn digits, which recur elsewhere.
 _BETWEEN_WORDS = re.compile(r'(?<=[",:])(?= )|(?=M)')
 
 
 def split(svg: str) -> list[str]:
-    """An SVG element as its start tag, its children and its end tag: joined they are the same text."""
+    """An SVG element as its start tag, its children and its end tag; joined they are the text."""
     text = svg.encode()
     starts: list[int] = []
     depth = 0
@@ -76,7 +76,7 @@ class Store:
 
 
 def changes(before: Sequence[int], after: Sequence[int]) -> list[list[int]]:
-    """What turns a list into another: `[place, how many go, what comes …]`, to be done one after the other."""
+    """What turns a list into another: edits `[place, how many to remove, what to insert …]`."""
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     # From the end, so that places hold.
     return [

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from tabletop_envs import checks, registry
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Game, rewards_of_scores
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
+from tabletop_envs.kernels import BY_LIMIT
+from tabletop_envs.lanes import Indices, Lanes
 
 MAX_LANES = 256
 # How many games are played at once follows the time that a round of actions takes: quick agents play hundreds of games in
@@ -58,7 +58,7 @@ def play_matches(
     Raises:
         ValueError: Where an agent chooses what is no legal action, naming agent, game and action.
     """
-    table = _Lanes(game, options, agents)
+    table = _Table(game, options, agents)
     wanted = 1
     while True:
         table.fill(matches, wanted)
@@ -75,8 +75,8 @@ def play_matches(
             yield finished
 
 
-class _Lanes:
-    """The games being played: a lane each, as in `kernels.engine`."""
+class _Table:
+    """The matches being played, a lane each."""
 
     def __init__(
         self,
@@ -89,17 +89,14 @@ class _Lanes:
         self.names = list(agents)
         self.agents = list(agents.values())
         players = game.num_players(options)
-        self.states = game.new_states(MAX_LANES, options)
-        self.legal = engine.new_legal(game.kernel, MAX_LANES)
+        self.lanes = Lanes(game, MAX_LANES, options)
         self.actions = np.zeros(MAX_LANES, np.int64)
-        self.rewards = np.zeros((MAX_LANES, players), np.float64)
         # By lane and seat: the agent's number, and the generator that a game agent's choices come from.
         self.seats = np.zeros((MAX_LANES, players), np.int64)
         self.samplers = np.zeros((MAX_LANES, players), np.uint64)
         self.rngs: list[list[np.random.Generator]] = [[] for _ in range(MAX_LANES)]
         self.matches: dict[int, Match] = {}
         self.played: dict[int, list[int]] = {}
-        self._looks: tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]] | None = None
 
     @property
     def running(self) -> bool:
@@ -121,79 +118,59 @@ class _Lanes:
         self.seats[lane] = [self.names.index(name) for name in match.seats]
         self.samplers[lane] = [stream.generate_state(1, np.uint64)[0] for stream in streams]
         self.rngs[lane] = [np.random.default_rng(stream) for stream in streams]
-        deal = np.array([match.deal], np.uint64)
-        engine.seed_lanes(self.states[lane : lane + 1], np.zeros(1, np.uint64), deal)
-        self._advance(engine.START, np.array([lane]))
-
-    def _advance(self, command: int, lanes: npt.NDArray[np.int64]) -> None:
-        engine.advance_some(self.states, self.legal, lanes, command, self.actions, self.rewards)
+        own = np.array([lane])
+        self.lanes.seed(own, np.array([match.deal], np.uint64))
+        self.lanes.start(own)
 
     def play_round(self) -> list[GameRecord]:
         """Play one action in every game; the records of those that it ends."""
-        lanes = np.array(sorted(self.matches), np.int64)
-        to_move = self.states["to_move"].astype(np.int64)
+        lanes, to_move = np.array(sorted(self.matches), np.int64), self.lanes.seats.copy()
+        states, legal_bits = self.lanes.states, self.lanes.legal_bits
         rows = np.arange(MAX_LANES)
         samplers = self.samplers[rows, to_move]
         turns = self.seats[lanes, to_move[lanes]]
         for number in np.unique(turns).tolist():
             agent, own = self.agents[number], lanes[turns == number]
             if isinstance(agent, GameAgent):
-                agent.choose_lanes(self.game, self.states, self.legal, samplers, own, self.actions)
+                agent.choose_lanes(self.game, states, legal_bits, samplers, own, self.actions)
             else:
-                self._ask(agent, own, to_move)
+                self._ask(agent, own)
         self.samplers[rows, to_move] = samplers
-        self._check(lanes)
-        self._advance(engine.STEP, lanes)
+        illegal = self.lanes.first_illegal(lanes, self.actions)
+        if illegal >= 0:
+            self._refuse_action(illegal)
+        self.lanes.step(lanes, self.actions)
         for lane, action in zip(lanes.tolist(), self.actions[lanes].tolist(), strict=True):
             self.played[lane].append(action)
-        ended = lanes[self.states["status"][lanes] != RUNNING].tolist()
+        ended = lanes[self.lanes.over()[lanes]].tolist()
         return [self._record(lane) for lane in ended]
 
-    def _ask(
-        self,
-        agent: Callable[..., int],
-        lanes: npt.NDArray[np.int64],
-        to_move: npt.NDArray[np.int64],
-    ) -> None:
-        if self._looks is None:
-            kernel = self.game.kernel
-            self._looks = (
-                np.zeros((MAX_LANES, kernel.observation_size), np.float32),
-                np.zeros((MAX_LANES, kernel.num_actions), np.int8),
-            )
-        observations, masks = self._looks
-        engine.observe_some(self.states, self.legal, lanes, to_move, observations, masks)
-        for lane in lanes.tolist():
-            rng = self.rngs[lane][to_move[lane]]
-            action = agent(observations[lane].copy(), masks[lane].copy(), rng)
+    def _ask(self, agent: Callable[..., int], lanes: Indices) -> None:
+        observations, masks = self.lanes.observe(lanes)
+        for row, lane in enumerate(lanes.tolist()):
+            rng = self.rngs[lane][self.lanes.seats[lane]]
+            action = agent(observations[row], masks[row], rng)
             try:
                 self.actions[lane] = checks.action(action, self.game.kernel.num_actions)
             except ValueError:
                 self._refuse(lane, f"{checks.shown(action)}, which is no action")
 
-    def _check(self, lanes: npt.NDArray[np.int64]) -> None:
-        bits = self.game.kernel.word_bits
-        actions = self.actions[lanes]
-        words = self.legal[lanes, np.clip(actions // bits, 0, self.legal.shape[1] - 1)]
-        legal = (words >> (actions % bits).astype(np.uint64)) & np.uint64(1) != 0
-        legal &= (actions >= 0) & (actions < self.game.kernel.num_actions)
-        if not legal.all():
-            lane = int(lanes[~legal][0])
-            action = int(self.actions[lane])
-            if not 0 <= action < self.game.kernel.num_actions:
-                self._refuse(lane, f"{action}, which is no action")
-            name = self.game.action_to_str(self.states[lane], action)
-            self._refuse(lane, f"action {action} ({name}), which is illegal")
+    def _refuse_action(self, lane: int) -> NoReturn:
+        action = int(self.actions[lane])
+        if not 0 <= action < self.game.kernel.num_actions:
+            self._refuse(lane, f"{action}, which is no action")
+        name = self.game.action_to_str(self.lanes.states[lane], action)
+        self._refuse(lane, f"action {action} ({name}), which is illegal")
 
     def _refuse(self, lane: int, choice: str) -> NoReturn:
-        match, seat = self.matches[lane], int(self.states["to_move"][lane])
+        match, seat = self.matches[lane], int(self.lanes.seats[lane])
         raise ValueError(
             f"agent {match.seats[seat]!r} as player_{seat} chose {choice} after "
             f"{len(self.played[lane])} actions of {self.game.name} with seed {match.deal}"
         )
 
     def _record(self, lane: int) -> GameRecord:
-        match, state = self.matches.pop(lane), self.states[lane]
+        match, state = self.matches.pop(lane), self.lanes.states[lane]
         scores = state["scores"][: len(match.seats)].tolist()
         return GameRecord(
             game=registry.batch_id(self.game.name),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tabletop_envs
+from tabletop_envs.threads import next_size
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.batch import BatchEnv, RolloutCounts
@@ -83,7 +84,7 @@ def play(plan: Plan, batch: BatchEnv, length: Length) -> Iterator[Result]:
         played, seconds = played + size, seconds + taken
         yield Result(plan, counts, played, seconds)
         # The first slices are short and say little of the speed: grow step by step.
-        size = max(1, min(2 * size, int(size * SLICE_SECONDS / taken)))
+        size = next_size(size, size, taken, SLICE_SECONDS)
 
 
 def play_all(

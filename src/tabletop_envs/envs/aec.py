@@ -23,13 +23,12 @@ from tabletop_envs.game import (
     rewards_of_scores,
 )
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
-from tabletop_envs.states import require_states
+from tabletop_envs.lanes import ON_ILLEGAL
 from tabletop_envs.threads import Turn, busy, one_at_a_time
 
 __all__ = ["TabletopEnv"]
 
 MASK_PLACES = ("observation", "info")
-ON_ILLEGAL = ("raise", "lose")
 _NO_MASK = np.empty(0, np.int8)
 _NO_OBSERVATION = np.empty(0, np.float32)
 
@@ -439,7 +438,7 @@ class TabletopEnv(Drawing, AECEnv):
             TypeError, ValueError: For what is no such game, or one with other options; nothing is
                 changed then.
         """
-        require_states(self.game, states, self.options)
+        self.game.require_states(states, self.options)
         if states.shape != (1,):
             raise ValueError(f"states must be one game, not of the shape {states.shape}")
         self._states[:] = states

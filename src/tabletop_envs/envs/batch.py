@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from gymnasium import logger
 
 from tabletop_envs import checks
 from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
-from tabletop_envs.envs.drawing import require_render_mode
-from tabletop_envs.envs.packed import packed_parts, packed_size, unpack
-from tabletop_envs.game import Game, ObservationPart, State, find_game, lane_seeds
+from tabletop_envs.envs.board import Board
+from tabletop_envs.game import Game, ObservationPart, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time, slices
+from tabletop_envs.lanes import Lanes
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -24,15 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["BatchEnv", "RolloutCounts"]
 
 # Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
-# worth that only for so many bytes of observations and masks, counted unpacked: some 9,000 lanes of kirche, 2,500 of
+# worth that only for so many bytes of observations and masks, some 9,000 lanes of kirche, 2,500 of
 # meeples. Smaller batches stay in the calling thread.
 MIN_BYTES_PER_THREAD = 2**24
 
-# The attributes that are arrays, in the order of the compiled loop's arguments.
-_SHOWN = (
-    *("action_mask", "observation", "current_player", "rewards"),
-    *("terminated", "by_limit", "scores", "episode_length"),
-)
+# Actions of random play before the first look at signals: some 0.1 s.
+FIRST_SLICE = 2**19
 
 
 @dataclass(frozen=True)
@@ -101,11 +99,9 @@ class BatchEnv:
     at a time: a RuntimeError tells where a second thread calls one of these methods, or `sample_actions`, meanwhile.
 
     Attributes:
-        observation: `int8 (N, L)`, what the player in turn sees (`OBSERVATION` names the parts); with `packed=True`
-            `uint8 (N, B)` (`unpack_observation`).
-        action_mask: `bool (N, n)`, the legal actions of the player in turn; with `packed=True` `uint8 (N, ceil(n / 8))`
-            (`unpack_mask`).
-        current_player: `int8 (N,)`, the player in turn.
+        observation: `int8 (N, L)`, what the player to move sees (`OBSERVATION` names the parts).
+        action_mask: `bool (N, n)`, the legal actions of the player to move.
+        current_player: `int8 (N,)`, the player to move.
         rewards: `float32 (N, P)`, of the last step: zero unless it ended the game.
         terminated: `bool (N,)`, whether the last step ended the game.
         by_limit: `bool (N,)`, whether it ended by `max_plies` (of the terminated).
@@ -113,11 +109,11 @@ class BatchEnv:
         episode_length: `int32 (N,)`, the actions of the game after the last step.
         num_envs, num_players, num_actions, num_threads: Numbers.
         options: The game's options.
-        check, packed, render_mode: As the batch was made.
+        check, render_mode: As the batch was made.
     """
 
-    observation: npt.NDArray[np.int8 | np.uint8]
-    action_mask: npt.NDArray[np.bool_ | np.uint8]
+    observation: npt.NDArray[np.int8]
+    action_mask: npt.NDArray[np.bool_]
     current_player: npt.NDArray[np.int8]
     rewards: npt.NDArray[np.float32]
     terminated: npt.NDArray[np.bool_]
@@ -133,61 +129,45 @@ class BatchEnv:
         seed: int | Sequence[int] | None = None,
         num_threads: int = 1,
         check: bool = True,
-        packed: bool = False,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        require_render_mode(render_mode)
-        self.render_mode = render_mode
-        self._board: TabletopEnv | None = None
-        self.game = game = find_game(game)
         self.check = checks.boolean("check", check)
-        self.packed = checks.boolean("packed", packed)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
-        self.options = game.parse_options(options)
-        self.num_players = game.num_players(self.options)
-        self.num_actions = game.kernel.num_actions
+        self._lanes = Lanes(game, self.num_envs, options, on_illegal="raise")
+        self._board = Board(self._lanes, render_mode)
+        self.render_mode = render_mode
+        self.game = game = self._lanes.game
+        self.options = self._lanes.options
+        self.num_players, self.num_actions = self._lanes.num_players, self._lanes.num_actions
         lanes, players = self.num_envs, self.num_players
-        self._packed_parts = np.zeros((0, 4), np.int64)
-        observation: npt.NDArray[np.int8 | np.uint8]
-        mask: npt.NDArray[np.bool_ | np.uint8]
-        if self.packed:
-            self._packed_parts = packed_parts(game)
-            size = packed_size(self._packed_parts)
-            observation = np.zeros((lanes, size), np.uint8)
-            mask = np.zeros((lanes, -(-self.num_actions // 8)), np.uint8)
-        else:
-            observation = np.zeros((lanes, game.kernel.observation_size), np.int8)
-            mask = np.zeros((lanes, self.num_actions), np.bool_)
-        self._states = game.new_states(lanes, self.options)
-        self._samplers = np.zeros(lanes, np.uint64)
-        self._legal = engine.new_legal(game.kernel, lanes)
         # What is drawn, and what a user gives.
         self._actions, self._given = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
-        self._shown: tuple[npt.NDArray[Any], ...] = (
-            mask,
-            observation,
-            np.zeros(lanes, np.int8),
-            np.zeros((lanes, players), np.float32),
-            np.zeros(lanes, np.bool_),
-            np.zeros(lanes, np.bool_),
-            np.zeros((lanes, players), np.int32),
-            np.zeros(lanes, np.int32),
+        self._shown = engine.ShownArrays(
+            observation=np.zeros((lanes, game.kernel.observation_size), np.int8),
+            action_mask=np.zeros((lanes, self.num_actions), np.bool_),
+            current_player=np.zeros(lanes, np.int8),
+            rewards=np.zeros((lanes, players), np.float32),
+            terminated=np.zeros(lanes, np.bool_),
+            by_limit=np.zeros(lanes, np.bool_),
+            scores=np.zeros((lanes, players), np.int32),
+            episode_length=np.zeros(lanes, np.int32),
         )
         self._show_arrays()
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
         row = game.kernel.observation_size + self.num_actions
         self._parts = cut(lanes, min(self.num_threads, lanes * row // MIN_BYTES_PER_THREAD))
         self._rollout_parts = cut(lanes, min(self.num_threads, lanes))
-        self._threads = LaneThreads(self.num_threads)
+        self._threads = LaneThreads(self.num_threads, FIRST_SLICE)
         self._turn = Turn()
         self._seed_lanes(seed)
-        self._restart()
+        self._advance(engine.START, self._actions)
+        self._lanes.started[:] = True
 
     def _show_arrays(self) -> None:
         """Give users views: whoever makes one read-only does not keep the engine from writing."""
-        for name, array in zip(_SHOWN, self._shown, strict=True):
+        for name, array in self._shown._asdict().items():
             setattr(self, name, array.view())
         self._sampled = self._actions.view()
 
@@ -205,26 +185,22 @@ class BatchEnv:
         """
         if seed is not None:
             self._seed_lanes(seed)
-        self._restart()
-
-    def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
-        engine.seed_lanes(self._states, self._samplers, lane_seeds(seed, self.num_envs))
-
-    def _restart(self) -> None:
         self._advance(engine.START, self._actions)
 
-    def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
-        """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
-        arguments = (self._states, self._legal, command, actions, *self._shown, self._packed_parts)
-        if len(self._parts) == 1:
-            return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
-        if check:
-            # No part may begin before all actions are known to be legal.
-            lane = int(engine.first_illegal(self._states, self._legal, actions))
-            if lane >= 0:
-                return lane
-        self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
-        return -1
+    def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
+        self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, self.num_envs))
+
+    def _advance(self, command: int, actions: npt.NDArray[np.int64]) -> None:
+        lanes = self._lanes
+        self._threads.run(
+            self._parts,
+            engine.advance_lanes,
+            lanes.states,
+            lanes.legal_bits,
+            self._shown,
+            command,
+            actions,
+        )
 
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
@@ -246,10 +222,11 @@ class BatchEnv:
             raise busy(self, "step")
         with lock:
             numbers = self._parse_actions(actions)
-            checked = self.check if check is None else checks.boolean("check", check)
-            lane = self._advance(engine.STEP, numbers, checked)
-            if lane >= 0:
-                raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+            if self.check if check is None else checks.boolean("check", check):
+                lane = self._lanes.first_illegal(self._lanes.all_lanes, numbers)
+                if lane >= 0:
+                    raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+            self._advance(engine.STEP, numbers)
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
@@ -261,7 +238,7 @@ class BatchEnv:
     def _why_illegal(self, lane: int, action: int) -> str:
         if not 0 <= action < self.num_actions:
             return f"lane {lane}: action {action} is outside the action space 0 … {self.num_actions - 1}"
-        name = self.game.action_to_str(self._states[lane], action)
+        name = self.game.action_to_str(self._lanes.states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
     def sample_actions(self) -> npt.NDArray[np.int64]:
@@ -276,9 +253,9 @@ class BatchEnv:
             self._threads.run(
                 self._parts,
                 engine.sample_lanes,
-                self._states,
-                self._legal,
-                self._samplers,
+                self._lanes.states,
+                self._lanes.legal_bits,
+                self._lanes.rngs,
                 self._actions,
             )
         return self._sampled
@@ -297,20 +274,14 @@ class BatchEnv:
             TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
         """
         steps = checks.integer("steps", steps, 1, 2**62)
-        # One tally a part, found by its first lane.
-        parts = self._rollout_parts
-        tallies = {first: np.zeros(engine.TALLY_SIZE, np.int64) for first, _ in parts}
+        tallies: dict[int, npt.NDArray[np.int64]] = {}  # one a thread
 
-        def play(*part: int) -> None:
-            tally = tallies[part[0]]
-            # Between slices Python handles signals.
-            for first, last, count in slices((part[0], part[1]), steps):
-                if self._threads.stopping:
-                    return
-                engine.rollout_lanes(self._states, self._samplers, count, tally, first, last)
+        def play(first: int, last: int, done: int, count: int) -> None:
+            tally = tallies.setdefault(get_ident(), np.zeros(engine.TALLY_SIZE, np.int64))
+            engine.rollout_lanes(self._lanes.states, self._lanes.rngs, count, tally, first, last)
 
         try:
-            self._threads.run(parts, play)
+            self._threads.run_in_slices(self._rollout_parts, steps, play, engine.BLOCK)
         finally:
             self._advance(engine.REFRESH, self._actions)
         return self._counts(np.array(list(tallies.values())), steps * self.num_envs)
@@ -337,14 +308,15 @@ class BatchEnv:
         `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each lane's generators, of the game
         and of `sample_actions`, as integers from 0 to 2**64 − 1.
         """
-        lanes = [self._states[lane : lane + 1] for lane in range(self.num_envs)]
+        states = self._lanes.states
+        lanes = [states[lane : lane + 1] for lane in range(self.num_envs)]
         positions = [self.game.snapshot(lane, self.options) for lane in lanes]
         for position in positions:
             position.pop("rng", None)
         return {
             "positions": positions,
-            "rng": self._states["rng"].tolist(),
-            "samplers": self._samplers.tolist(),
+            "rng": states["rng"].tolist(),
+            "samplers": self._lanes.rngs.tolist(),
         }
 
     @one_at_a_time
@@ -360,12 +332,12 @@ class BatchEnv:
             ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
                 nothing is changed then.
         """
-        given = require_mapping(state, "state", ("positions", "rng", "samplers"))
-        positions = require_list(given["positions"], "positions", self.num_envs)
+        given = require_mapping("state", state, ("positions", "rng", "samplers"))
+        positions = require_list("positions", given["positions"], self.num_envs)
         generators = {
             name: [
-                require_int(number, f"lane {lane}: {name}", 0, UINT64_MAX)
-                for lane, number in enumerate(require_list(given[name], name, self.num_envs))
+                require_int(f"lane {lane}: {name}", number, 0, UINT64_MAX)
+                for lane, number in enumerate(require_list(name, given[name], self.num_envs))
             ]
             for name in ("rng", "samplers")
         }
@@ -378,22 +350,19 @@ class BatchEnv:
             except ValueError as error:
                 raise ValueError(f"lane {lane}: {error}") from None
             states[lane] = restored[0]
-        self._states[:] = states
-        self._samplers[:] = generators["samplers"]
+        self._lanes.states[:] = states
+        self._lanes.rngs[:] = generators["samplers"]
         self._advance(engine.REFRESH, self._actions)
 
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""
         self._threads.close()
-        if self._board is not None:
-            self._board.close()
+        self._board.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Copies draw on a board, and in a window, of their own, and show their own arrays.
-        state = {**self.__dict__, "_board": None}
-        for name in (*_SHOWN, "_sampled"):
-            del state[name]
-        return state
+        # Copies show their own arrays.
+        views = {*self._shown._fields, "_sampled"}
+        return {name: value for name, value in self.__dict__.items() if name not in views}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -410,30 +379,20 @@ class BatchEnv:
     @property
     def states(self) -> State:
         """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
-        return self._states.view()
+        return self._lanes.states.view()
 
     @property
-    def legal_sets(self) -> npt.NDArray[np.uint64]:
+    def legal_bits(self) -> npt.NDArray[np.uint64]:
         """The sets of legal actions as the engine keeps them, a row a lane: for game agents, not to be written to."""
-        return self._legal.view()
+        return self._lanes.legal_bits.view()
 
     def to_aec(self, lane: int) -> TabletopEnv:
         """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
 
         TypeError or ValueError for what is no lane; a negative one counts from the end.
         """
-        return self._show(lane, self._new_board(None))
-
-    def _new_board(self, render_mode: str | None) -> TabletopEnv:
-        from tabletop_envs.envs.aec import TabletopEnv
-
-        options: dict[str, Any] = {**self.options}
-        return TabletopEnv(self.game, render_mode=render_mode, **options)
-
-    def _show(self, lane: int, board: TabletopEnv) -> TabletopEnv:
-        place = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1) % self.num_envs
-        board.put(self._states[place : place + 1])
-        return board
+        lane = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1)
+        return self._board.to_aec(lane % self.num_envs)
 
     def render(self) -> tuple[Any, ...] | None:
         """What the AEC environment's `render` gives, for every lane; with `"human"` the window shows lane 0.
@@ -443,48 +402,12 @@ class BatchEnv:
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the batch with one")
             return None
-        if self._board is None:
-            self._board = self._new_board(self.render_mode)
-        if self.render_mode == "human":
-            self._show(0, self._board).render()
-            return None
-        return tuple(self._show(lane, self._board).render() for lane in range(self.num_envs))
+        return self._board.render_all()
 
     @property
     def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
         """Each named part of an observation: its slice and its shape."""
         return self.game.observation
-
-    def unpack_observation(self, packed: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Observations `int8 (..., L)` from packed ones `uint8 (..., B)`, as an unpacked batch would show them.
-
-        The recipe for other places, a GPU say: part by part, `digits` planes of `ceil(count / 8)` bytes; bit `i % 8`
-        of byte `i // 8` of a plane is a digit of number `i`, the lowest digits first; add the part's lowest value.
-        ValueError if the last axis has another length.
-        """
-        array = self._require_packed(packed, "observation")
-        return unpack(array, self._packed_parts, self.game.kernel.observation_size)
-
-    def unpack_mask(self, packed: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Masks `bool (..., n)` from packed ones `uint8 (..., ceil(n / 8))`: bit `a % 8` of byte `a // 8` is action `a`.
-
-        ValueError if the last axis has another length.
-        """
-        array = self._require_packed(packed, "action_mask")
-        bits = np.unpackbits(array, axis=-1, count=self.num_actions, bitorder="little")
-        return bits.astype(np.bool_)
-
-    def _require_packed(self, packed: npt.ArrayLike, name: str) -> npt.NDArray[np.uint8]:
-        if not self.packed:
-            raise ValueError(f"{name} is not packed: the batch was made without packed=True")
-        array = np.asarray(packed)
-        size = getattr(self, name).shape[1]
-        if array.dtype != np.uint8 or array.ndim == 0 or array.shape[-1] != size:
-            raise ValueError(
-                f"a packed {name} is uint8 with {size} bytes on its last axis, "
-                f"not {array.dtype} of the shape {array.shape}"
-            )
-        return array
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
         """The named views of observations (`Game.split_observation`)."""

@@ -12,6 +12,7 @@ from gymnasium import error, logger
 
 from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.drawing import RENDER_MODES
 from tabletop_envs.envs.learner import LearnerView, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
@@ -74,7 +75,16 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         on_illegal: str = "lose",
         **options: Any,
     ) -> None:
-        self._lanes = OpponentLanes(game, 1, opponents, seat, on_illegal, render_mode, options)
+        self._lanes = OpponentLanes(
+            game,
+            1,
+            options,
+            opponents=opponents,
+            seat=seat,
+            on_illegal=on_illegal,
+            remember=True,
+        )
+        self._board = Board(self._lanes, render_mode)
         # Not the class's own: vector environments write into it.
         self.metadata = {**self.metadata, "render_modes": list(RENDER_MODES)}
         self.render_mode = render_mode
@@ -124,16 +134,14 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             raise error.ResetNeeded("there is no game to step in: call reset() first")
         self._actions[0] = checks.action(action, lanes.num_actions)
         with lanes.rollback_on_error():
-            lanes.play(lanes.all_lanes, self._actions)
+            lanes.step(lanes.all_lanes, self._actions)
         observation, info = self._show()
         reward = float(lanes.rewards[0, info["seat"]])
         return observation, reward, bool(status[0] != RUNNING), False, info
 
     def _show(self) -> tuple[Observation, dict[str, Any]]:
         lanes = self._lanes
-        observation = np.empty((1, lanes.game.kernel.observation_size), np.float32)
-        mask = np.empty((1, lanes.num_actions), np.int8)
-        lanes.look(observation, mask)
+        observation, mask = lanes.observe()
         state, seat = lanes.states[0], int(lanes.seats[0])
         info = {
             "action_mask": mask[0],
@@ -151,20 +159,20 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         """The mask `bool[n]` of the learner (the name that MaskablePPO looks for); all ones once the game is over."""
         if not self._lanes.started[0]:
             raise error.ResetNeeded("there is no game yet: call reset() first")
-        _, mask = self._lanes.look_at(self._lanes.all_lanes)
+        _, mask = self._lanes.observe()
         masks: npt.NDArray[np.bool_] = mask[0].astype(np.bool_)
         return masks
 
     def to_aec(self) -> TabletopEnv:
         """The game as an AEC environment of its own, for snapshots, names of actions and search."""
-        return self._lanes.to_aec(0)
+        return self._board.to_aec(0)
 
     def render(self) -> Any:
         """The position as a spectator sees it, as the AEC environment's `render` gives it; None without a mode."""
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
-        return self._lanes.render(0)
+        return self._board.render(0)
 
     def svg(self, **arguments: Any) -> str:
         """The position as an SVG document: arguments and errors are those of `TabletopEnv.svg`."""
@@ -176,4 +184,4 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
 
     def close(self) -> None:
         """Release what rendering holds; any number of times."""
-        self._lanes.close()
+        self._board.close()

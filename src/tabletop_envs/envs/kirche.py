@@ -93,7 +93,6 @@ Observation
 
 `Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
 
-===============  ==========  =======  ==============================================================
 part             shape       range    meaning
 ===============  ==========  =======  ==============================================================
 `own_pieces`     (3, 7, 7)   0, 1     planes of the own spire, nave, houses
@@ -106,6 +105,8 @@ part             shape       range    meaning
 `houses_left`    (2,)        0 … 7    houses still to be placed: own, other
 `ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
 ===============  ==========  =======  ==============================================================
+=======
+{observation}
 
 Positions
 =========
@@ -145,7 +146,7 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Move, Option, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Move, Option, Snapshot, max_plies_option, observation_table
 from tabletop_envs.kernels import kirche as kernel
 
 SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24
@@ -167,17 +168,6 @@ class Kirche(Game):
         Option("num_houses", 7, 1, 7, "houses of each player"),
         max_plies_option(200),
     )
-    parts = (
-        Part("own_pieces", (3, SIZE, SIZE)),
-        Part("other_pieces", (3, SIZE, SIZE)),
-        Part("ridges", (2, SIZE, SIZE)),
-        Part("pastor", (1, SIZE, SIZE)),
-        Part("phase", (3,)),
-        Part("to_move", (2,)),
-        Part("seat", (2,)),
-        Part("houses_left", (2,), 7),
-        Part("ply", (3,), 127),
-    )
     snapshot_keys = ("phase", "pastor", "pieces")
 
     def position(self, state: Any) -> Snapshot:
@@ -193,28 +183,28 @@ class Kirche(Game):
         placements = _placements(houses)
         phase = _phase(ply, placements)
         require_equal(
-            PHASES[require_choice(snapshot["phase"], "phase", PHASES)],
-            PHASES[phase],
             f"phase (at ply {ply} with num_houses={houses})",
+            PHASES[require_choice("phase", snapshot["phase"], PHASES)],
+            PHASES[phase],
         )
         if phase < 2:
-            require_equal(int(state["to_move"]), placements[ply][0], f"to_move (at ply {ply})")
+            require_equal(f"to_move (at ply {ply})", int(state["to_move"]), placements[ply][0])
         # Once pieces move either player may be to move, whatever the ply: a puzzle has no history.
-        pastor = require_int(snapshot["pastor"], "pastor", 0, SQUARES - 1)
+        pastor = require_int("pastor", snapshot["pastor"], 0, SQUARES - 1)
         require(
             phase == 2 or pastor == CENTRE,
             f"pastor is {pastor}, but must be {CENTRE} until pieces move (K1)",
         )
         state["pastor"] = 1 << pastor
         taken = {pastor: "the pastor"}
-        for player, pieces in enumerate(require_list(snapshot["pieces"], "pieces", 2)):
+        for player, pieces in enumerate(require_list("pieces", snapshot["pieces"], 2)):
             name = self.player_names[player]
-            listed = require_list(pieces, f"pieces of {name}")
+            listed = require_list(f"pieces of {name}", pieces)
             kinds = [self._read_piece(state, player, entry, taken) for entry in listed]
             require_equal(
+                f"the number of {name}'s pieces (K2, ply {ply})",
                 {kind: kinds.count(kind) for kind in KINDS},
                 {kind: placements[:ply].count((player, kind)) for kind in KINDS},
-                f"the number of {name}'s pieces (K2, ply {ply})",
             )
             if phase < 2:
                 _check_placed(int(state["pieces"][player]), state, name)
@@ -228,10 +218,10 @@ class Kirche(Game):
         return bool(state["scores"][winner])
 
     def _read_piece(self, state: Any, player: int, entry: Any, taken: dict[int, str]) -> str:
-        piece = require_mapping(entry, "a piece", ("kind", "square", "ridge"))
-        kind = KINDS[require_choice(piece["kind"], "a piece's kind", KINDS)]
-        square = require_int(piece["square"], f"the square of a {kind}", 0, SQUARES - 1)
-        ridge = require_choice(piece["ridge"], f"the ridge of the {kind} on {square}", RIDGES)
+        piece = require_mapping("a piece", entry, ("kind", "square", "ridge"))
+        kind = KINDS[require_choice("a piece's kind", piece["kind"], KINDS)]
+        square = require_int(f"the square of a {kind}", piece["square"], 0, SQUARES - 1)
+        ridge = require_choice(f"the ridge of the {kind} on {square}", piece["ridge"], RIDGES)
         name = f"{self.player_names[player]}'s {kind}"
         require(
             square not in taken,
@@ -340,6 +330,7 @@ def _check_placed(own: int, state: Any, name: str) -> None:
 
 
 GAME = Kirche()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

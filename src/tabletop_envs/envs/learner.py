@@ -1,97 +1,58 @@
-"""The core of the Gymnasium environments: games in lanes, each with one learner against opponents."""
+"""Games in lanes, each with one learner against opponents: the core of the Gymnasium environments."""
 
 from __future__ import annotations
 
 import contextlib
-import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import error, spaces
 
 from tabletop_envs import checks
 from tabletop_envs.agents import Agent, GameAgent
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.learner_loop import play_to_learner
+from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
-from tabletop_envs.game import Game, ObservationPart, find_game
-from tabletop_envs.kernels import RUNNING, TERMINATED, engine
-from tabletop_envs.kernels.engine import START, STEP
+from tabletop_envs.game import Game, ObservationPart
+from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.kernels.rng import below
+from tabletop_envs.lanes import Indices, Lanes
 
-Lanes = npt.NDArray[np.int64]
-# How often a game is dealt anew because it ended before the learner's first action.
+# How often a game is dealt again because it ended before the learner's first action.
 MAX_DEALS = 1000
-# What a step or reset changes in a lane.
-_PUT_BACK = (
-    *("states", "legal", "samplers", "seats", "rewards", "offended", "started"),
-    *("_seeds", "_seeded", "_seat_streams"),
-)
 
 
-class OpponentLanes:
-    """`num_lanes` games side by side, in each of which one player is the learner and opponents play the others.
-
-    What happens in a lane depends only on its seed and on the learner's actions: not on the other lanes.
+class OpponentLanes(Lanes):
+    """Lanes in each of which one player is the learner, and opponents reply: a step is an action of the learner.
 
     Args:
-        game: The game, or its name or id.
-        num_lanes: How many games.
+        game, num_lanes, options, on_illegal, remember: As of `Lanes`; `on_illegal` is for the learner.
         opponents: Who plays the others (`Opponents`).
         seat: The learner's player index, or None: drawn at every start.
-        on_illegal: `"lose"` or `"raise"`, for the learner's illegal actions.
-        render_mode: None or one of `drawing.RENDER_MODES`.
-        options: The game's options.
 
     Raises:
         TypeError, ValueError: For an impossible argument or option, naming it and what is allowed.
 
-    Attributes (one row a lane):
-        states, legal, samplers: The games, the legal actions of the player in turn, and the opponents' generators, as
-            the engine keeps them.
-        seats: `int64`, the learner's player index.
-        rewards: `float64 (lanes, players)`, every player's reward as the game stands.
-        offended: `bool`, whether the learner has lost by an illegal action.
+    `seats` are the learners'; `rngs` the generators of opponents that are not callables.
     """
 
     def __init__(
         self,
         game: Game | str,
         num_lanes: int,
-        opponents: OpponentsLike,
-        seat: int | None,
-        on_illegal: str,
-        render_mode: str | None,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
+        *,
+        opponents: OpponentsLike = "random",
+        seat: int | None = None,
+        on_illegal: str = "lose",
+        remember: bool = False,
     ) -> None:
-        self.game = find_game(game)
-        self.num_lanes = num_lanes
-        self.options = self.game.parse_options(options)
-        self.num_players = self.game.num_players(self.options)
-        self.num_actions = self.game.kernel.num_actions
+        super().__init__(game, num_lanes, options, on_illegal=on_illegal, remember=remember)
         self.seat = None if seat is None else checks.integer("seat", seat, 0, self.num_players - 1)
-        self.on_illegal = on_illegal
-        self.render_mode = render_mode
-        # The board that draws; making it checks both.
-        self._board: TabletopEnv | None = self._new_board()
-        # The states before the last step, for drawings that show what it changed.
-        self._before: dict[int, bytes] = {}
+        self.seats[:] = self.seat or 0
         self.opponents = opponents
-        self.states = self.game.new_states(num_lanes, self.options)
-        # No game yet: as if it were over.
-        self.states["status"] = TERMINATED
-        self.legal = engine.new_legal(self.game.kernel, num_lanes)
-        self.samplers = np.zeros(num_lanes, np.uint64)
-        self.seats = np.full(num_lanes, self.seat or 0, np.int64)
-        self.rewards = np.zeros((num_lanes, self.num_players), np.float64)
-        self.offended = np.zeros(num_lanes, np.bool_)
-        self.started = np.zeros(num_lanes, np.bool_)
-        self.all_lanes: Lanes = np.arange(num_lanes)
         self._seeds = np.zeros(num_lanes, np.uint64)
-        self._seeded = np.zeros(num_lanes, np.bool_)
-        self._seat_streams = np.zeros(num_lanes, np.uint64)
-        self._actions = np.zeros(num_lanes, np.int64)
+        self._seat_rngs = np.zeros(num_lanes, np.uint64)
         # The generators of callables, made when one is asked first.
         self._generators: dict[int, np.random.Generator] = {}
 
@@ -104,115 +65,48 @@ class OpponentLanes:
     def opponents(self, opponents: OpponentsLike) -> None:
         self._opponents = Opponents(opponents, self.num_players)
 
-    # Spaces
-
-    def spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
-        """The spaces of one lane's observations and actions."""
-        low, high = (bound.astype(np.float32) for bound in self.game.bounds())
-        return spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.num_actions)
-
     # Playing
 
-    def seed(self, lanes: Lanes, seeds: npt.NDArray[np.uint64]) -> None:
-        """Give lanes the streams of their seeds: chance, the opponents' and the seats', each of its own."""
-        states, samplers = self.states[lanes], np.zeros(lanes.size, np.uint64)
-        engine.seed_lanes(states, samplers, seeds)
-        self.states[lanes], self.samplers[lanes] = states, samplers
+    def seed(self, lanes: Indices, seeds: npt.NDArray[np.uint64]) -> None:
+        """Give lanes the streams of their seeds: the game's, the opponents' and the seats', each of its own."""
+        super().seed(lanes, seeds)
         streams = np.zeros(lanes.size, np.uint64)
-        # A further stream from the same seed; the states here are copies that nobody needs.
-        engine.seed_lanes(states, streams, ~samplers)
-        self._seat_streams[lanes] = streams
+        # A further stream from the same seed; the states are scratch.
+        scratch = np.zeros(lanes.size, self.states.dtype)
+        engine.seed_lanes(scratch, streams, ~self.rngs[lanes])
+        self._seat_rngs[lanes] = streams
         self._seeds[lanes] = seeds
-        self._seeded[lanes] = True
         for lane in lanes.tolist() if self._generators else ():
             self._generators.pop(lane, None)
 
-    def start(self, lanes: Lanes) -> None:
+    def start(self, lanes: Indices) -> None:
         """Start new games in lanes and play on to the learner's first turn; lanes without a seed get fresh entropy.
 
-        A game that ends before the learner's first action (as only tiny `max_plies` make it) is dealt anew.
+        A game that ends before the learner's first action (as only tiny `max_plies` make it) is dealt again.
 
         Raises:
             ValueError: Where `MAX_DEALS` games in a row ended so, naming `max_plies`; some of the lanes have no game then.
         """
-        fresh = lanes[~self._seeded[lanes]]
-        if fresh.size:
-            self.seed(fresh, np.array([secrets.randbits(64) for _ in fresh], np.uint64))
-        for lane in lanes.tolist() if self._before else ():
-            self._before.pop(lane, None)
-        waiting = lanes
+        super().start(lanes)
+
+    def _deal(self, lanes: Indices) -> None:
         for _ in range(MAX_DEALS):
-            self._advance(waiting, START, self._actions)
-            waiting = waiting[self.states["status"][waiting] != RUNNING]
-            if not waiting.size:
-                self.started[lanes] = True
+            if self.seat is None:
+                draw_seats(self._seat_rngs, lanes, np.uint64(self.num_players), self.seats)
+            self._advance(engine.START, lanes, self._actions)
+            lanes = lanes[self.states["status"][lanes] != RUNNING]
+            if not lanes.size:
                 return
         raise ValueError(
             f"option max_plies={self.options['max_plies']} is too small: {MAX_DEALS} games in a row ended before "
-            f"the learner in seat {int(self.seats[waiting[0]])} of {self.num_players} could act"
+            f"the learner in seat {int(self.seats[lanes[0]])} of {self.num_players} could act"
         )
 
-    def play(self, lanes: Lanes, actions: npt.NDArray[np.int64]) -> None:
-        """Play the learner's actions (`int64`, one place a lane, any numbers) and the replies.
-
-        Raises:
-            ValueError: For an illegal action with `on_illegal="raise"`; nothing is changed then.
-        """
-        before = {}
-        if self.num_lanes == 1 or self.render_mode in ("rgb_array", "human"):
-            before = {lane: self.states[lane].tobytes() for lane in lanes.tolist()}
-        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
-        lane = self._advance(lanes, STEP, np.array(actions))
-        if lane >= 0:
-            name = self.name_action(lane, int(actions[lane]))
-            raise ValueError(f"{name} of the learner is illegal here")
-        self._before |= before
-
-    def _advance(self, lanes: Lanes, command: int, actions: npt.NDArray[np.int64]) -> int:
-        """Start games or play the learner's actions, and the replies; the first lane with an illegal action, or −1."""
-        lane = self._run(lanes, command, actions, self.on_illegal == "lose")
-        if lane < 0 and self._opponents.asked:
-            self._ask_opponents(lanes)
-        return lane
-
-    def _run(self, lanes: Lanes, command: int, actions: npt.NDArray[np.int64], lose: bool) -> int:
-        return int(
-            play_to_learner(
-                self.states,
-                self.legal,
-                lanes,
-                command,
-                actions,
-                lose,
-                self.offended,
-                self.seats,
-                self._seat_streams,
-                self.seat is None,
-                self._opponents.random,
-                self.samplers,
-                self.rewards,
-            )
-        )
-
-    def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
-        """Put the lanes back if an opponent raises or answers nonsense (a callable's generator has gone on)."""
-        return self._undo_on_error() if self._opponents.asked else contextlib.nullcontext()
-
-    @contextlib.contextmanager
-    def _undo_on_error(self) -> Iterator[None]:
-        before = {name: getattr(self, name).copy() for name in _PUT_BACK}
-        try:
-            yield
-        except BaseException:
-            for name, array in before.items():
-                getattr(self, name)[...] = array
-            raise
-
-    # Opponents
-
-    def _ask_opponents(self, lanes: Lanes) -> None:
-        """Let the opponents that are not random play until the learner is in turn or the game over, everywhere."""
-        while True:
+    def _advance(self, command: int, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
+        """Start games or play actions, then let the opponents reply until the learner is to move or the game over."""
+        engine.advance_some(self._arrays, self._opponents.random, lanes, command, actions)
+        # Random opponents have replied already.
+        while self._opponents.asked:
             lanes = lanes[self.states["status"][lanes] == RUNNING]
             after = (self.states["to_move"][lanes] - self.seats[lanes]) % self.num_players
             lanes, after = lanes[after != 0], after[after != 0]
@@ -222,20 +116,38 @@ class OpponentLanes:
                 own = lanes[seats[after]]
                 if own.size:
                     self._choose(agent, own)
-                    lane = self._run(own, STEP, self._actions, lose=False)
-                    if lane >= 0:
-                        name = self.name_action(lane, int(self._actions[lane]))
-                        raise ValueError(f"{name} of opponent {agent_name(agent)} is illegal here")
+                    self._require_legal(own, self._actions, f"opponent {agent_name(agent)}")
+                    engine.advance_some(
+                        self._arrays, self._opponents.random, own, engine.STEP, self._actions
+                    )
 
-    def _choose(self, agent: GameAgent | Agent, lanes: Lanes) -> None:
+    def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
+        """Roll all lanes back if an opponent raises or returns an invalid action (a callable's RNG stays advanced)."""
+        return self._rollback() if self._opponents.asked else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _rollback(self) -> Iterator[None]:
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        # NumPy copies records field by field: their bytes are copied twenty times as fast.
+        before = [array.tobytes() for array in arrays]
+        try:
+            yield
+        except BaseException:
+            for array, data in zip(arrays, before, strict=True):
+                array[...] = np.frombuffer(data, array.dtype).reshape(array.shape)
+            raise
+
+    # Opponents
+
+    def _choose(self, agent: GameAgent | Agent, lanes: Indices) -> None:
         """Write an opponent's choices for lanes into `_actions`; ValueError, naming it, for what is no action."""
         if isinstance(agent, GameAgent):
             agent.choose_lanes(
-                self.game, self.states, self.legal, self.samplers, lanes, self._actions
+                self.game, self.states, self.legal_bits, self.rngs, lanes, self._actions
             )
             return
         players = self.states["to_move"].astype(np.int64)
-        observation, mask = self.look_at(lanes, players)
+        observation, mask = self.observe(lanes, players)
         for place, lane in enumerate(lanes.tolist()):
             answer = agent(observation[place], mask[place], self._generator(lane))
             try:
@@ -252,88 +164,20 @@ class OpponentLanes:
             self._generators[lane] = np.random.default_rng(sequence)
         return self._generators[lane]
 
-    # Looking
 
-    def over(self) -> npt.NDArray[np.bool_]:
-        """Whether each lane's game is over (or was never started)."""
-        ended: npt.NDArray[np.bool_] = self.states["status"] != RUNNING
-        return ended
-
-    def learner_rewards(self) -> npt.NDArray[np.float64]:
-        """The learner's reward of each lane as the game stands (float64, a fresh array)."""
-        return self.rewards[self.all_lanes, self.seats]
-
-    def learner_scores(self) -> npt.NDArray[np.int64]:
-        """The learner's score of each lane (int64, a fresh array)."""
-        return self.states["scores"][self.all_lanes, self.seats].astype(np.int64)
-
-    def look(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> None:
-        """Write what every lane's learner sees, one row a lane; masks are all ones once a game is over."""
-        engine.observe_some(self.states, self.legal, self.all_lanes, self.seats, observation, mask)
-
-    def look_at(
-        self, lanes: Lanes, players: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """What the learners (or `players`, one a lane) of some lanes see: fresh arrays, one row for each of `lanes`."""
-        players = self.seats if players is None else players
-        observation = np.empty((lanes.size, self.game.kernel.observation_size), np.float32)
-        mask = np.empty((lanes.size, self.num_actions), np.int8)
-        engine.observe_some(
-            self.states[lanes],
-            self.legal[lanes],
-            np.arange(lanes.size),
-            players[lanes],
-            observation,
-            mask,
-        )
-        return observation, mask
-
-    def name_action(self, lane: int, action: int) -> str:
-        """An action in words, with its lane where there are several."""
-        words = f"action {action}"
-        if 0 <= action < self.num_actions:
-            words += f" ({self.game.action_to_str(self.states[lane], action)})"
-        return words if self.num_lanes == 1 else f"lane {lane}: {words}"
-
-    # The games as AEC environments
-
-    def _new_board(self) -> TabletopEnv:
-        options: dict[str, Any] = {**self.options}
-        return TabletopEnv(
-            self.game, render_mode=self.render_mode, on_illegal=self.on_illegal, **options
-        )
-
-    def to_aec(self, lane: int, board: TabletopEnv | None = None) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, or shown on `board`."""
-        if not self.started[lane]:
-            raise error.ResetNeeded("there is no game yet: call reset() first")
-        board = self._new_board() if board is None else board
-        board.put(
-            self.states[lane : lane + 1],
-            offender=int(self.seats[lane]) if self.offended[lane] else None,
-            before=self._before.get(int(lane)),
-        )
-        return board
-
-    def render(self, lane: int) -> Any:
-        """What the AEC environment's `render` gives for a lane's game."""
-        self._board = self.to_aec(lane, self._board)
-        return self._board.render()
-
-    def close(self) -> None:
-        """Release what rendering holds; any number of times."""
-        if self._board is not None:
-            self._board.close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Copies draw on a board, and in a window, of their own.
-        return {**self.__dict__, "_board": None}
+@engine.compiled_loop
+def draw_seats(rngs: Any, lanes: Any, num_players: int, seats: Any) -> None:
+    """Draw the learner's seat in each of the lanes in `lanes` (int64)."""
+    for lane in lanes:
+        rngs[lane], seat = below(rngs[lane], num_players)
+        seats[lane] = np.int64(seat)
 
 
 class LearnerView:
     """What the single and the vector environment both show of their lanes."""
 
     _lanes: OpponentLanes
+    _board: Board
 
     @property
     def game(self) -> Game:

@@ -191,43 +191,7 @@ Observation
 `Box(L = 5972)`, seen from the observing agent. *Places* are the players in turn order, the observer first;
 those that nobody has are zeros. `OBSERVATION` has the slices:
 
-=================  ===========  ========  ==============================================================
-part               shape        range     meaning
-=================  ===========  ========  ==============================================================
-`values`           (1, 24, 24)  0 … 7     1 + the value of the half on a field, 0 on bare fields
-`stones`           (2, 24, 24)  0, 1      left halves of stones lying across, upper halves of upright ones
-`owners`           (4, 24, 24)  0, 1      for each place, the fields of its meeples and blocks
-`blocks`           (1, 24, 24)  0, 1      which of those are blocks
-`chosen_field`     (1, 24, 24)  0, 1      of a first half, or of a meeple to move (as far as seen)
-`marked`           (1, 24, 24)  0, 1      in the setup the stones laid in it, else the field that set off
-                                          the running special action
-`hand`             (28,)        0, 1      the own stones
-`other_hands`      (3, 28)      0, 1      the others' (zeros unless hands are open)
-`chosen_stone`     (28,)        0, 1      the stone being laid (as far as seen)
-`turned_doubles`   (7,)         0, 1      the doubles 0-0 … 6-6 whose first half is the right or lower one
-`dice`             (6,)         0 … 20    how many dice of the pool show 1 … 6
-`hand_sizes`       (4,)         0 … 14    stones in hand at each place; a chosen stone has left its hand
-`supply`           (4,)         0 … 10    meeples in supply
-`scores`           (4,)         0 … 60    the standing
-`to_move`          (4,)         0, 1      the player in turn; all 0 once the game is over
-`passed`           (4,)         0, 1      who has passed in this round
-`set_block`        (4,)         0, 1      who has set a block in this round
-`dice_allowed`     (4,)         −1 … 1    dice that each may still take in this round; −1: no limit yet
-`fails`            (1,)         0 … 4     failed turns since the last block
-`rerolled`         (1,)         0, 1      the dice have been rolled again in this turn
-`moved`            (1,)         0, 1      the turn's move is used
-`fired`            (4,)         0, 1      which of the values 1 … 4 have gone off in the running chain
-`new_meeples`      (1,)         0 … 36    meeples put from supply in this round
-`stale_rounds`     (1,)         0 … 3     rounds in a row without, after all stones were laid
-`round`            (1,)         0 … 120   0 in the setup
-`phase`            (9,)         0, 1      setup, stones, blocks, give_up, meeples, land, sidestep, clone,
-                                          teleport
-`seat`             (4,)         0, 1      the observing player's number
-`num_players`      (3,)         0, 1      two, three, four
-`dice_per_player`  (1,)         1 … 5     the option
-`open_hands`       (1,)         0, 1      the option
-`ply`              (3,)         0 … 127   actions played, in base 128, lowest digit first
-=================  ===========  ========  ==============================================================
+{observation}
 
 Hidden, unless hands are open, are the others' hands, and the stone and field that another player has chosen
 but not laid yet: others see that a stone has been taken up, not which. Meeples and blocks share the planes
@@ -263,22 +227,34 @@ import numpy.typing as npt
 
 from tabletop_envs.envs import meeples_snapshot
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.envs.meeples_checks import LAST_ROUND, STEPS, STONES
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Move, Option, Part, Snapshot, State, max_plies_option
-from tabletop_envs.kernels import meeples as kernel
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
+from tabletop_envs.kernels.meeples import KERNEL
+from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,
+    FIRST_DIRECTION,
+    FIRST_STONE,
     NO_FIELD,
     NO_STONE,
     NOT_LAID,
+    PASS,
+    REROLL,
     SETUP,
+    STONE_HALVES,
     TELEPORT,
 )
-from tabletop_envs.kernels.meeples_stones import FIRST_DIRECTION, FIRST_STONE
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples.table import SIDE
 
 DIRECTIONS = ("up", "right", "down", "left")
+STEPS = (-SIDE, 1, SIDE, -1)
 FIELD_KINDS = {
     "setup": "put meeple on",
     "blocks": "set block on",
@@ -303,7 +279,7 @@ class Meeples(Game):
     """What the environments need to know of meeples."""
 
     name = "meeples"
-    kernel = kernel.KERNEL
+    kernel = KERNEL
     has_chance = True
     player_names = ("A", "B", "C", "D")
     options = (
@@ -312,40 +288,28 @@ class Meeples(Game):
         Option("open_hands", False, 0, 1, "whether all hands are seen by everybody"),
         max_plies_option(1000),
     )
-    parts = (
-        Part("values", (1, SIDE, SIDE), 7),
-        Part("stones", (2, SIDE, SIDE)),
-        Part("owners", (4, SIDE, SIDE)),
-        Part("blocks", (1, SIDE, SIDE)),
-        Part("chosen_field", (1, SIDE, SIDE)),
-        Part("marked", (1, SIDE, SIDE)),
-        Part("hand", (28,)),
-        Part("other_hands", (3, 28)),
-        Part("chosen_stone", (28,)),
-        Part("turned_doubles", (7,)),
-        Part("dice", (6,), 20),
-        Part("hand_sizes", (4,), 14),
-        Part("supply", (4,), 10),
-        Part("scores", (4,), 60),
-        Part("to_move", (4,)),
-        Part("passed", (4,)),
-        Part("set_block", (4,)),
-        Part("dice_allowed", (4,), 1, -1),
-        Part("fails", (1,), 4),
-        Part("rerolled", (1,)),
-        Part("moved", (1,)),
-        Part("fired", (4,)),
-        Part("new_meeples", (1,), 36),
-        Part("stale_rounds", (1,), 3),
-        Part("round", (1,), LAST_ROUND),
-        Part("phase", (9,)),
-        Part("seat", (4,)),
-        Part("num_players", (3,)),
-        Part("dice_per_player", (1,), 5, 1),
-        Part("open_hands", (1,)),
-        Part("ply", (3,), 127),
+    snapshot_keys = (
+        "stones",
+        "hands",
+        "blocks",
+        "meeples",
+        "dice",
+        "supply",
+        "round",
+        "phase",
+        "chosen",
+        "setup_stones",
+        "moved",
+        "source",
+        "fired",
+        "new_meeples",
+        "stale_rounds",
+        "passed",
+        "set_block",
+        "dice_allowed",
+        "fails",
+        "rerolled",
     )
-    snapshot_keys = meeples_snapshot.SNAPSHOT_KEYS
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
         return (
@@ -372,9 +336,9 @@ class Meeples(Game):
 
     def decode(self, action: int, position: Mapping[str, Any]) -> Move:
         phase, chosen = position["phase"], position["chosen"]
-        if action == kernel.REROLL:
+        if action == REROLL:
             return Move("re-roll", "re-roll")
-        if action == kernel.PASS:
+        if action == PASS:
             name = {"meeples": "end turn", "sidestep": "decline"}.get(phase, "pass")
             return Move(name, name)
         if action >= FIRST_DIRECTION:
@@ -382,7 +346,7 @@ class Meeples(Game):
             target = None if first is None else first + STEPS[direction]
             return Move(DIRECTIONS[direction], "second half on", (), target)
         if action >= FIRST_STONE:
-            a, b = stone = STONES[action - FIRST_STONE]
+            a, b = stone = STONE_HALVES[action - FIRST_STONE]
             if phase != "land":
                 return Move(f"lay {a}-{b}", "lay", stone=f"{a}-{b}")
             laid = (entry for entry in position["stones"] if entry["stone"] == [*stone])
@@ -447,6 +411,7 @@ class Meeples(Game):
 
 
 GAME = Meeples()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

@@ -130,7 +130,6 @@ Observation
 `Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In seat order*
 means the observing player first, then the following players; entries without a player are 0:
 
-======================  ===========  =======  ======================================================
 part                    shape        range    meaning
 ======================  ===========  =======  ======================================================
 `colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in seat
@@ -151,6 +150,8 @@ part                    shape        range    meaning
 `end_on_any_full_city`  (1,)         0, 1     that option
 `ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
 ======================  ===========  =======  ======================================================
+=======
+{observation}
 
 Positions
 =========
@@ -191,7 +192,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Move, Option, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (
@@ -201,15 +210,15 @@ from tabletop_envs.kernels.tuerme_board import (
     FIELDS,
     HALF,
     LOT_SYMBOLS,
-    NUM_STONES,
-    ROWS,
     SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = kernel.COLOURS, kernel.SYMBOLS, kernel.COPIES, 5
-# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city
-# that counts double.
-MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
+    kernel.COLOURS,
+    kernel.SYMBOLS,
+    kernel.COPIES,
+    kernel.MAX_HEIGHT,
+)
 STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
 CITY_LOTS = [
     [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
@@ -233,22 +242,6 @@ class Tuerme(Game):
         ),
         max_plies_option(500),
     )
-    parts = (
-        Part("colours", (COLOURS, ROWS, COLUMNS)),
-        Part("movable", (1, ROWS, COLUMNS)),
-        Part("symbols", (SYMBOLS, ROWS, COLUMNS)),
-        Part("heights", (1, ROWS, COLUMNS), MAX_HEIGHT),
-        Part("vacant_lots", (SYMBOLS, ROWS, COLUMNS)),
-        Part("num_players", (3,)),
-        Part("to_move", (4,)),
-        Part("seat", (4,)),
-        Part("scores", (4,), MAX_SCORE),
-        Part("passes", (1,), 4),
-        Part("ending_city", (CITIES,)),
-        Part("slide", (1,)),
-        Part("end_on_any_full_city", (1,)),
-        Part("ply", (3,), 127),
-    )
     snapshot_keys = ("passes", "ending_city", "stacks")
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
@@ -271,7 +264,7 @@ class Tuerme(Game):
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])
         _check_stones(stacks)
-        passes = require_int(snapshot["passes"], "passes", 0, min(players, ply))
+        passes = require_int("passes", snapshot["passes"], 0, min(players, ply))
         _write_stacks(state, stacks)
         state["passes"] = passes
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
@@ -281,8 +274,8 @@ class Tuerme(Game):
         )
         ending_city = snapshot["ending_city"]
         if ending_city is not None:
-            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
-        require_equal(ending_city, city, "ending_city (T11)")
+            ending_city = require_int("ending_city", ending_city, 0, CITIES - 1)
+        require_equal("ending_city (T11)", ending_city, city)
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -347,13 +340,13 @@ def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
 def _parse_stacks(given: Any) -> dict[int, Stack]:
     """The stacks of a snapshot by their squares, each possible by itself."""
     stacks: dict[int, Stack] = {}
-    for entry in require_list(given, "stacks"):
-        stack = require_mapping(entry, "a stack", ("square", "colour", "symbol", "height"))
-        square = require_int(stack["square"], "the square of a stack", 0, SQUARES - 1)
+    for entry in require_list("stacks", given):
+        stack = require_mapping("a stack", entry, ("square", "colour", "symbol", "height"))
+        square = require_int("the square of a stack", stack["square"], 0, SQUARES - 1)
         name = f"of the stack on square {square}"
-        colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
-        symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
-        height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
+        colour = require_int(f"the colour {name}", stack["colour"], 0, COLOURS - 1)
+        symbol = require_int(f"the symbol {name}", stack["symbol"], 0, SYMBOLS - 1)
+        height = require_int(f"the height {name}", stack["height"], 1, MAX_HEIGHT)
         require(
             square not in stacks,
             f"two stacks stand on square {square}, but must stand on different ones",
@@ -374,7 +367,7 @@ def _check_stones(stacks: Mapping[int, Stack]) -> None:
         stones[symbol] += height
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
-        require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
+        require_equal(f"the number of stones of symbol {symbol}", stones[symbol], COLOURS * COPIES)
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
@@ -434,6 +427,7 @@ def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
 
 
 GAME = Tuerme()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 

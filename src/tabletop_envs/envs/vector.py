@@ -14,11 +14,13 @@ from gymnasium.vector.utils import batch_space
 from tabletop_envs import checks
 from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
+from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import Lanes, LearnerView, OpponentLanes
+from tabletop_envs.envs.learner import LearnerView, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
+from tabletop_envs.lanes import Indices
 from tabletop_envs.threads import Turn, one_at_a_time
 
 __all__ = ["TabletopVectorEnv"]
@@ -88,8 +90,15 @@ class TabletopVectorEnv(
             self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
         self._steps = np.zeros(self.num_envs, np.int64)
         self._lanes = OpponentLanes(
-            game, self.num_envs, opponents, seat, on_illegal, render_mode, options
+            game,
+            self.num_envs,
+            options,
+            opponents=opponents,
+            seat=seat,
+            on_illegal=on_illegal,
+            remember=self.num_envs == 1 or render_mode in ("rgb_array", "human"),
         )
+        self._board = Board(self._lanes, render_mode)
         self.render_mode = render_mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
@@ -133,7 +142,7 @@ class TabletopVectorEnv(
             self._steps[starting] = 0
         return self._show()
 
-    def _parse_reset_mask(self, options: dict[str, Any] | None) -> Lanes:
+    def _parse_reset_mask(self, options: dict[str, Any] | None) -> Indices:
         if options is None or "reset_mask" not in checks.mapping("options", options):
             return self._lanes.all_lanes
         mask = options["reset_mask"]
@@ -186,10 +195,10 @@ class TabletopVectorEnv(
         steps[resetting] = 0
         truncated = steps >= self._max_steps
         with lanes.rollback_on_error():
-            lanes.play(playing, numbers)
+            lanes.step(playing, numbers)
             if resetting.size:
                 lanes.start(resetting)
-            rewards = lanes.learner_rewards()
+            rewards = lanes.seat_rewards()
             terminated = lanes.over()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
                 ended = np.flatnonzero(terminated | truncated)
@@ -201,7 +210,7 @@ class TabletopVectorEnv(
         observation, info = self._show()
         return observation, rewards, terminated, truncated, {**final, **info}
 
-    def _parse_actions(self, actions: npt.ArrayLike, playing: Lanes) -> npt.NDArray[np.int64]:
+    def _parse_actions(self, actions: npt.ArrayLike, playing: Indices) -> npt.NDArray[np.int64]:
         array = checks.integers("actions", actions, (self.num_envs,))
         last = self._lanes.num_actions - 1
         outside = playing[(array[playing] < 0) | (array[playing] > last)]
@@ -216,25 +225,20 @@ class TabletopVectorEnv(
 
     def _show(self) -> tuple[Observation, Info]:
         lanes = self._lanes
-        if self._buffers is None:
-            observation = np.empty((self.num_envs, lanes.game.kernel.observation_size), np.float32)
-            mask = np.empty((self.num_envs, lanes.num_actions), np.int8)
-            self._buffers = None if self.copy else (observation, mask)
-        else:
-            observation, mask = self._buffers
-        lanes.look(observation, mask)
+        observation, mask = lanes.observe(out=self._buffers)
+        self._buffers = None if self.copy else (observation, mask)
         if self.render_mode == "human":
             self.render()
         # Views: whoever makes one read-only does not keep the next step from writing.
         return observation.view(), self._info(lanes.all_lanes, mask.view())
 
-    def _info(self, of: Lanes, mask: npt.NDArray[np.int8]) -> Info:
+    def _info(self, of: Indices, mask: npt.NDArray[np.int8]) -> Info:
         """The info of the lanes in `of`; `mask` has a row for every lane."""
         has = np.zeros(self.num_envs, np.bool_)
         has[of] = True
         lanes, info = self._lanes, {"action_mask": mask, "_action_mask": has}
         numbers = {
-            "score": lanes.learner_scores(),
+            "score": lanes.seat_scores(),
             "ply": lanes.states["ply"].astype(np.int64),
             "seat": lanes.seats.copy(),
             "by_limit": lanes.states["status"] == BY_LIMIT,
@@ -245,9 +249,9 @@ class TabletopVectorEnv(
             info |= {name: array, f"_{name}": has.copy()}
         return info
 
-    def _final(self, ended: Lanes) -> Info:
+    def _final(self, ended: Indices) -> Info:
         """`final_obs` and `final_info` of the lanes whose games have just ended, as Gymnasium lays them out."""
-        observations, masks = self._lanes.look_at(ended)
+        observations, masks = self._lanes.observe(ended)
         final_obs = np.full(self.num_envs, None, object)
         for lane, observation in zip(ended.tolist(), observations, strict=True):
             final_obs[lane] = observation
@@ -266,7 +270,7 @@ class TabletopVectorEnv(
         """The learners' masks `bool (num_envs, n)`; all ones where a game is over."""
         if not self._lanes.started.all():
             raise error.ResetNeeded("there are no games yet: call reset() first")
-        _, mask = self._lanes.look_at(self._lanes.all_lanes)
+        _, mask = self._lanes.observe()
         return mask.astype(np.bool_)
 
     def to_aec(self, lane: int) -> TabletopEnv:
@@ -275,17 +279,14 @@ class TabletopVectorEnv(
         TypeError or ValueError for what is no lane; a negative one counts from the end.
         """
         lane = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1)
-        return self._lanes.to_aec(lane % self.num_envs)
+        return self._board.to_aec(lane % self.num_envs)
 
     def render(self) -> tuple[Any, ...] | None:
         """What the single environment's `render` gives, for every lane; with `"human"` the window shows lane 0."""
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
-        if self.render_mode == "human":
-            self._lanes.render(0)
-            return None
-        return tuple(self._lanes.render(lane) for lane in range(self.num_envs))
+        return self._board.render_all()
 
     # What `SyncVectorEnv` offers for its single environments
 
@@ -322,11 +323,11 @@ class TabletopVectorEnv(
     def close_extras(self, **_: Any) -> None:
         """Release what rendering holds."""
         # Gymnasium 1.2 closes what its constructor has not finished, too.
-        if hasattr(self, "_lanes"):
-            self._lanes.close()
+        if hasattr(self, "_board"):
+            self._board.close()
 
 
-def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Lanes, npt.NDArray[np.uint64]]:
+def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Indices, npt.NDArray[np.uint64]]:
     """Which lanes get which seeds: `s` gives lane i `s + i` (modulo 2^64), a list one each (None: the lane goes on).
 
     TypeError or ValueError for an impossible seed.

@@ -23,15 +23,15 @@ from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import jit_inline
 from tabletop_envs.kernels.meeples import KERNEL
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.kernels.meeples.material import (
     LAND,
     MEEPLES,
     NO_FIELD,
     NO_STONE,
-    all_meeples,
+    of_all_players,
     valued_fields,
 )
-from tabletop_envs.kernels.meeples_table import load, neighbours
+from tabletop_envs.kernels.meeples.table import load, neighbours
 from tabletop_envs.kernels.vectors import count_bits
 
 SUPPLY = 0.1
@@ -66,7 +66,7 @@ def is_settled(state: Any) -> bool:
 def values_of(state: Any, values: Any) -> None:
     """See `evaluation.evaluate`."""
     players = state.num_players
-    taken = all_meeples(state)
+    taken = of_all_players(state.meeples)
     valued = valued_fields(state)
     free = valued & ~taken
     fewest = state.supply[0]
@@ -90,4 +90,7 @@ def values_of(state: Any, values: Any) -> None:
     write_values(values, players, TEMPERATURE + TEMPERATURE_MEEPLE * np.float64(fewest))
 
 
-register_heuristic(KERNEL, values_of, settled=is_settled)
+# A position in the middle of a round is hard to value: some random actions later, with the dice
+# fallen, the heuristic says more.
+SEARCH = {"exploration": 1.0, "temperature": 0.03, "playout": 60}
+register_heuristic(KERNEL, values_of, settled=is_settled, search=SEARCH)

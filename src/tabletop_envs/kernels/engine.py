@@ -3,38 +3,38 @@
 Each function resolves a kernel's functions by the record type of `states` (see `tabletop_envs.kernels`), so it is
 compiled once a game, cached on disk, and callable from a user's own `@njit` code.
 
-A *lane* is one game of a batch: its record in `states`, its row in every other array, and in `samplers` the
-generator (`uint64`) that draws its random actions. `legal` holds the sets of legal actions, `legal_words(state)`
+A *lane* is one game of many: its record in `states`, its row in every other array, and in `rngs` the
+generator (`uint64`) that draws its random actions. `legal_bits` holds the sets of legal actions, `legal_words(state)`
 words each. Lanes do not touch each other: loops take `first` and `last` (not included) and may run in threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from numba.extending import overload, register_jitable
+from numba import njit
+from numba.extending import register_jitable
 
 from tabletop_envs.kernels import (
     BY_LIMIT,
     RUNNING,
+    TERMINATED,
     Kernel,
     deal_hidden,
     legal_actions,
     num_actions,
     observation_size,
     observe,
-    rng,
     start,
     step,
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
-from tabletop_envs.kernels.compiling import INTERPRETED, compile_loop
-from tabletop_envs.kernels.packing import PADDING, pack_observation, pack_words
+from tabletop_envs.kernels.compiling import compile_loop
+from tabletop_envs.kernels.rng import below, from_seed, sampler_from_seed
 
 MAX_PLAYERS = 4
 # REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others (T15).
@@ -66,6 +66,30 @@ BLOCK = 16
 PERFT_BUDGET = 2**18
 
 
+class LaneArrays(NamedTuple):
+    """The arrays of games that are stepped together, a row a lane (`tabletop_envs.lanes.Lanes` describes them)."""
+
+    states: Any
+    legal_bits: Any
+    rngs: Any
+    rewards: Any
+    offended: Any
+    seats: Any
+
+
+class ShownArrays(NamedTuple):
+    """What a batch shows, a row a lane (`tabletop_envs.envs.batch.BatchEnv` describes it)."""
+
+    observation: Any
+    action_mask: Any
+    current_player: Any
+    rewards: Any
+    terminated: Any
+    by_limit: Any
+    scores: Any
+    episode_length: Any
+
+
 def compiled_loop(function: Callable[..., Any]) -> Any:
     """A loop that Python calls: cached on disk, and run without the interpreter's lock.
 
@@ -94,28 +118,28 @@ def new_legal(kernel: Kernel, *lanes: int) -> npt.NDArray[np.uint64]:
 
 
 @njit(forceinline=True)
-def is_legal(state: Any, words: Any, action: int) -> bool:
-    """Whether an action (int64, any value) is in the set of actions `words`."""
+def is_legal(state: Any, legal_bits: Any, action: int) -> bool:
+    """Whether an action (int64, any value) is in the set of actions `legal_bits`."""
     if action < 0 or action >= num_actions(state):
         return False
     bits = np.uint64(word_bits(state))
-    return (words[np.uint64(action) // bits] >> (np.uint64(action) % bits)) & ONE != ZERO
+    return (legal_bits[np.uint64(action) // bits] >> (np.uint64(action) % bits)) & ONE != ZERO
 
 
 @njit(forceinline=True)
-def choose(state: Any, words: Any, counts: Any, sampler: int) -> tuple[int, int]:
-    """The advanced sampler and an action of the set `words`, all equally likely.
+def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int]:
+    """The advanced generator and an action of the set `legal_bits`, all equally likely.
 
     `counts` is scratch space of `legal_words(state) // GROUP` words. The searches are sums over all
-    places instead of loops that stop at the right one: a stop is a jump that no processor can foresee.
+    places, without early exit: it would be an unpredictable branch.
     """
     groups = np.uint64(legal_words(state) // GROUP)
     total = ZERO
     for group in range(groups):
         for index in range(np.uint64(GROUP) * group, np.uint64(GROUP) * (group + ONE)):
-            total += popcount(words[index])
+            total += popcount(legal_bits[index])
         counts[group] = total
-    sampler, remaining = rng.below(sampler, total)
+    rng, remaining = below(rng, total)
     index, before = ZERO, ZERO
     for group in range(groups - ONE):
         if counts[group] <= remaining:
@@ -125,24 +149,24 @@ def choose(state: Any, words: Any, counts: Any, sampler: int) -> tuple[int, int]
     total, before = ZERO, ZERO
     first = index
     for place in range(first, first + np.uint64(GROUP - 1)):
-        total += popcount(words[place])
+        total += popcount(legal_bits[place])
         if total <= remaining:
             index += ONE
             before = total
-    square = nth_square(words[index], remaining - before)
+    square = nth_square(legal_bits[index], remaining - before)
     # Where illegal actions have led to a position without legal ones: any action, but one of the space.
     last = np.uint64(num_actions(state) - 1)
-    return sampler, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
+    return rng, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
 
 
 @njit(forceinline=True)
-def write_mask(state: Any, words: Any, mask: Any) -> None:
+def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
     """Write a set of actions as `num_actions(state)` bytes of 0 or 1 into `mask`."""
     bits, actions = word_bits(state), num_actions(state)
     last = num_words(state) - 1
     for index in range(last):
-        write_bytes(mask, index * bits, words[index], bits)
-    write_bytes(mask, last * bits, words[last], actions - last * bits)
+        write_bytes(mask, index * bits, legal_bits[index], bits)
+    write_bytes(mask, last * bits, legal_bits[last], actions - last * bits)
 
 
 @njit(forceinline=True)
@@ -179,24 +203,24 @@ def write_rewards(state: Any, rewards: Any) -> None:
 
 
 @compiled_loop
-def advance_one(states: Any, words: Any, command: int, action: int, result: Any) -> bool:
-    """Start a game in `states[0]`, play `action` in it, or show it as it stands (`command`: START, STEP, REFRESH).
+def advance_one(states: Any, legal_bits: Any, command: int, action: int, result: Any) -> bool:
+    """START a game in `states[0]`, STEP `action` in it, or REFRESH it as it stands.
 
-    Afterwards `words` holds the legal actions (none once the game is over), and `result` (int64) status, player to
-    move, ply and the scores. An action that is not in the set `words` is not played: False then, and nothing is changed.
+    Afterwards `legal_bits` holds the legal actions (none once the game is over), and `result` (int64) status, player to
+    move, ply and the scores. An action that is not in the set `legal_bits` is not played: False then, and nothing is changed.
     """
     # One loop for three commands, because each loop compiles the game's functions again.
     state = states[0]
     if command == STEP:
-        if not is_legal(state, words, action):
+        if not is_legal(state, legal_bits, action):
             return False
         step(state, action)
     elif command == START:
         start(state)
     if state.status == RUNNING:
-        legal_actions(state, words)
+        legal_actions(state, legal_bits)
     else:
-        words[:] = ZERO
+        legal_bits[:] = ZERO
     result[0] = state.status
     result[1] = state.to_move
     result[2] = state.ply
@@ -206,53 +230,71 @@ def advance_one(states: Any, words: Any, command: int, action: int, result: Any)
 
 
 @compiled_loop
-def advance_some(
-    states: Any, legal: Any, lanes: Any, command: int, actions: Any, rewards: Any
-) -> None:
-    """START a game, STEP one legal action, or REFRESH it as it stands, in each of the lanes in `lanes` (int64).
+def advance_some(lanes: LaneArrays, random: Any, chosen: Any, command: int, actions: Any) -> None:
+    """START a game, STEP an action, or REFRESH the game in each of the lanes in `chosen` (int64); then let random players reply.
 
-    Afterwards those lanes' rows of `legal` hold the legal actions (none once a game is over) and those of `rewards`
-    (float32 or float64) every player's reward. Nothing is checked, and no game is started anew at its end.
+    `random[k]` (bool) says whether the player k seats after the one in `seats` plays at random. A lane stops at the first
+    turn of somebody else or at the game's end. Afterwards its row of `legal_bits` holds the legal actions (none once a game
+    is over) and that of `rewards` every player's reward. An illegal action loses the game, which `offended` then says.
     """
-    for lane in lanes:
-        state = states[lane]
-        if command == STEP:
-            step(state, actions[lane])
-        elif command == START:
+    # The game's functions are called once each: every further call would be compiled again.
+    counts = np.empty(legal_words(lanes.states[0]) // GROUP, np.uint64)
+    for lane in chosen:
+        state, legal_bits, rewards = lanes.states[lane], lanes.legal_bits[lane], lanes.rewards[lane]
+        playing, action = command == STEP, actions[lane]
+        if command == START:
             start(state)
-        if state.status == RUNNING:
-            legal_actions(state, legal[lane])
-        else:
-            legal[lane][:] = ZERO
-        write_rewards(state, rewards[lane])
+            lanes.offended[lane] = False
+        elif playing and not is_legal(state, legal_bits, action):
+            legal_bits[:] = ZERO
+            state.status = TERMINATED
+            lanes.offended[lane] = True
+            for player in range(state.num_players):
+                rewards[player] = 1.0 / (state.num_players - 1)
+            rewards[state.to_move] = -1.0
+            continue
+        while True:
+            if playing:
+                step(state, action)
+            if state.status != RUNNING:
+                legal_bits[:] = ZERO
+                break
+            legal_actions(state, legal_bits)
+            seats_after = np.int64(state.to_move) - lanes.seats[lane]
+            if not random[seats_after % np.int64(state.num_players)]:
+                break
+            lanes.rngs[lane], action = choose(state, legal_bits, counts, lanes.rngs[lane])
+            playing = True
+        write_rewards(state, rewards)
 
 
 @compiled_loop
 def observe_some(
-    states: Any, legal: Any, lanes: Any, players: Any, observation: Any, mask: Any
+    states: Any, legal_bits: Any, lanes: Any, players: Any, observation: Any, mask: Any
 ) -> None:
-    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `observe_one`, in rows."""
-    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
-    for lane in lanes:
+    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `observe_one`, a row for each of them."""
+    scratch = np.zeros(observation_size(states[0]), np.int8)
+    for row in range(lanes.size):
+        lane = lanes[row]
         state = states[lane]
-        observe(state, players[lane], scratch[: observation_size(state)])
+        observe(state, players[lane], scratch)
         for index in range(observation.shape[1]):
-            observation[lane, index] = scratch[index]
+            observation[row, index] = scratch[index]
         if state.status != RUNNING:
-            mask[lane][:] = 1
+            mask[row][:] = 1
         elif state.to_move != players[lane]:
-            mask[lane][:] = 0
+            mask[row][:] = 0
         else:
-            write_mask(state, legal[lane], mask[lane])
+            write_mask(state, legal_bits[lane], mask[row])
 
 
 @compiled_loop
 def observe_one(
-    states: Any, words: Any, player: int, scratch: Any, observation: Any, mask: Any
+    states: Any, legal_bits: Any, player: int, scratch: Any, observation: Any, mask: Any
 ) -> None:
     """Write what `player` sees of `states[0]`: the observation (float32, by way of the int8 `scratch`) and the mask.
 
-    `words` are the legal actions. The mask (int8) is all zeros for a player who is not to move and all ones once the
+    The mask (int8) is all zeros for a player who is not to move and all ones once the
     game is over; either array may have the length 0 and is left out then.
     """
     state = states[0]
@@ -266,128 +308,88 @@ def observe_one(
         elif state.to_move != player:
             mask[:] = 0
         else:
-            write_mask(state, words, mask)
+            write_mask(state, legal_bits, mask)
 
 
 @compiled_loop
-def deal_hidden_one(states: Any, player: int, generator: int) -> None:
-    """Deal anew in `states[0]` what `player` cannot see; chance goes on from `generator` (uint64)."""
-    deal_hidden(states[0], player, generator)
+def deal_hidden_one(states: Any, player: int, rng: int) -> None:
+    """Resample in `states[0]` what `player` cannot see; randomness continues from `rng` (uint64)."""
+    deal_hidden(states[0], player, rng)
 
 
 @compiled_loop
-def seed_lanes(states: Any, samplers: Any, seeds: Any) -> None:
-    """Give each lane the streams of its seed (uint64): the game's own and its sampler."""
+def seed_lanes(states: Any, rngs: Any, seeds: Any) -> None:
+    """Give each lane the streams of its seed (uint64): the game's own and that of random actions."""
     for lane in range(states.size):
-        states[lane].rng = rng.from_seed(seeds[lane])
-        samplers[lane] = rng.sampler_from_seed(seeds[lane])
-
-
-def _show_plain(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    write_mask(state, words, mask)
-    observe(state, state.to_move, observation)
-
-
-def _show_packed(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    pack_words(words, word_bits(state), num_actions(state), mask)
-    observe(state, state.to_move, scratch[: observation_size(state)])
-    pack_observation(scratch, parts, observation)
-
-
-def show(state: Any, words: Any, mask: Any, observation: Any, parts: Any, scratch: Any) -> None:
-    """Write a running game's legal actions `words` and what the player in turn sees, packed if `mask` is of bytes."""
-    if not INTERPRETED:
-        raise TypeError("engine.show is for compiled code")
-    function: Any = _show_plain if mask.dtype == np.bool_ else _show_packed
-    function(state, words, mask, observation, parts, scratch)
-
-
-@overload(show, jit_options={"forceinline": True}, strict=False)
-def _show(state, words, mask, observation, parts, scratch):  # type: ignore[no-untyped-def]
-    # Decided when compiling: a branch in the loop costs plain batches a third of their speed.
-    return _show_plain if mask.dtype == types.boolean else _show_packed
+        states[lane].rng = from_seed(seeds[lane])
+        rngs[lane] = sampler_from_seed(seeds[lane])
 
 
 @compiled_loop
-def first_illegal(states: Any, legal: Any, actions: Any) -> int:
-    """The first lane whose action is not legal, −1 where all are."""
-    for lane in range(states.size):
-        if not is_legal(states[lane], legal[lane], actions[lane]):
-            return lane
+def first_illegal(states: Any, legal_bits: Any, lanes: Any, actions: Any) -> int:
+    """The first of the lanes in `lanes` (int64) whose action in `actions` is not legal, −1 where all are."""
+    for lane in lanes:
+        if not is_legal(states[lane], legal_bits[lane], actions[lane]):
+            return int(lane)
     return -1
 
 
 @compiled_loop
 def advance_lanes(
     states: Any,
-    legal: Any,
+    legal_bits: Any,
+    shown: ShownArrays,
     command: int,
     actions: Any,
-    mask: Any,
-    observation: Any,
-    current_player: Any,
-    rewards: Any,
-    terminated: Any,
-    by_limit: Any,
-    scores: Any,
-    episode_length: Any,
-    parts: Any,
-    check: bool,
     first: int,
     last: int,
-) -> int:
-    """Bring lanes up to date after a command: START new games, STEP one legal action each, or REFRESH them as they stand.
+) -> None:
+    """START new games in lanes, STEP one legal action each, or REFRESH them as they stand, and show what has become of them.
 
-    Where an action ends a game its results are written and a new game is started at once. With `check`, the first
-    lane whose action is not legal is returned, and nothing is changed; −1 otherwise.
+    Where an action ends a game its results are written and a new game is started at once.
     """
-    if check:
-        for lane in range(first, last):
-            if not is_legal(states[lane], legal[lane], actions[lane]):
-                return lane
-    scratch = np.zeros(observation_size(states[0]) + PADDING, np.int8)
     for lane in range(first, last):
         state = states[lane]
         if lane + 1 < last:
-            # A lane's rows are kilobytes that are written at once: without this the processor waits for the
-            # second cache, or for memory, at every lane.
+            # A lane's rows are kilobytes that are written at once: without this the processor waits for L2, or for
+            # memory, at every lane.
             prefetch_row(states, lane + 1)
-            prefetch_row(mask, lane + 1)
-            prefetch_row(observation, lane + 1)
+            prefetch_row(shown.action_mask, lane + 1)
+            prefetch_row(shown.observation, lane + 1)
         if command == STEP:
             step(state, actions[lane])
         elif command == START:
             start(state)
-        terminated[lane] = state.status != RUNNING
-        by_limit[lane] = state.status == BY_LIMIT
-        episode_length[lane] = state.ply
+        shown.terminated[lane] = state.status != RUNNING
+        shown.by_limit[lane] = state.status == BY_LIMIT
+        shown.episode_length[lane] = state.ply
         for player in range(state.num_players):
-            scores[lane, player] = state.scores[player]
-        write_rewards(state, rewards[lane])
+            shown.scores[lane, player] = state.scores[player]
+        write_rewards(state, shown.rewards[lane])
         if state.status != RUNNING:
             start(state)
-        legal_actions(state, legal[lane])
-        show(state, legal[lane], mask[lane], observation[lane], parts, scratch)
-        current_player[lane] = state.to_move
-    return -1
+        legal_actions(state, legal_bits[lane])
+        write_mask(state, legal_bits[lane], shown.action_mask[lane])
+        observe(state, state.to_move, shown.observation[lane])
+        shown.current_player[lane] = state.to_move
 
 
 @compiled_loop
 def sample_lanes(
-    states: Any, legal: Any, samplers: Any, actions: Any, first: int, last: int
+    states: Any, legal_bits: Any, rngs: Any, actions: Any, first: int, last: int
 ) -> None:
     """Draw a uniformly random legal action for each lane into `actions` (int64)."""
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for lane in range(first, last):
-        samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
+        rngs[lane], actions[lane] = choose(states[lane], legal_bits[lane], counts, rngs[lane])
 
 
 @compiled_loop
-def sample_some(states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any) -> None:
+def sample_some(states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: Any) -> None:
     """Draw a uniformly random legal action for each of the lanes in `lanes` (int64) into its place in `actions`."""
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for lane in lanes:
-        samplers[lane], actions[lane] = choose(states[lane], legal[lane], counts, samplers[lane])
+        rngs[lane], actions[lane] = choose(states[lane], legal_bits[lane], counts, rngs[lane])
 
 
 @njit
@@ -406,18 +408,16 @@ def tally_game(state: Any, tally: Any) -> None:
 
 
 @compiled_loop
-def rollout_lanes(
-    states: Any, samplers: Any, steps: int, tally: Any, first: int, last: int
-) -> None:
+def rollout_lanes(states: Any, rngs: Any, steps: int, tally: Any, first: int, last: int) -> None:
     """Play `steps` uniformly random actions in each lane, games one after the other; count the finished ones."""
-    words = np.zeros(legal_words(states[0]), np.uint64)
+    legal_bits = np.zeros(legal_words(states[0]), np.uint64)
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for block in range(first, last, BLOCK):
         for _ in range(steps):
             for lane in range(block, min(block + BLOCK, last)):
                 state = states[lane]
-                legal_actions(state, words)
-                samplers[lane], action = choose(state, words, counts, samplers[lane])
+                legal_actions(state, legal_bits)
+                rngs[lane], action = choose(state, legal_bits, counts, rngs[lane])
                 step(state, action)
                 if state.status != RUNNING:
                     tally_game(state, tally)

@@ -1,4 +1,4 @@
-"""What the intrinsics of `bits.py`, `vectors.py` and `packing.py` do, in plain Python.
+"""What the intrinsics of `bits.py` and `vectors.py` do, in plain Python.
 
 With `NUMBA_DISABLE_JIT=1` these take their places (`compiling.interpreted_as`). Like them they do not look whether an
 offset is within an array: NumPy does.
@@ -174,18 +174,3 @@ def any_bits(vector: Vector) -> bool:
 def count_bits(vector: Vector) -> Any:
     """How many bits there are."""
     return np.uint64(sum(word.bit_count() for word in vector.words))
-
-
-# packing.py
-
-
-def read_digit(array: Any, offset: Any, low: Any, digit: Any) -> Any:
-    """One binary digit of each of 64 bytes, less `low`."""
-    values = array[int(offset) : int(offset) + 64].astype(np.int64) - int(low)
-    bits = ((values >> int(digit)) & 1).astype(np.uint8)
-    return np.uint64(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))
-
-
-def write_8_bytes(packed: Any, offset: Any, word: Any) -> None:
-    """The 8 bytes of a word, the lowest first."""
-    packed[int(offset) : int(offset) + 8] = list(int(word).to_bytes(8, "little"))

@@ -1,4 +1,4 @@
-"""Nobody waits for the compiler without a word: it is told of once, and agents are compiled while a person thinks."""
+"""Say once that Numba compiles, and compile agents while a person thinks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _nothing(record: logging.LogRecord) -> bool:
 
 
 class Compiling:
-    """Within `with`, `say` is told once that Numba compiles (what it finds in its cache is not compiled)."""
+    """Within `with`, `say` is told once that Numba compiles; loading from its cache is not told."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
@@ -63,7 +63,7 @@ class Compiling:
             self._say(MESSAGE)
 
     def behind(self, agents: Iterable[str], env: TabletopEnv, choose: Choose) -> None:
-        """Let agents choose in a copy of a game, in a thread of its own, so that they are compiled when it is their turn."""
+        """Let agents choose in a copy of a game, in a thread, to have them compiled in time."""
         names = sorted(set(agents) - {"human", "random"})
         if not names:
             return
@@ -71,7 +71,7 @@ class Compiling:
 
         def work() -> None:
             for name in names:
-                # Whatever is wrong shows when the agent is asked in earnest.
+                # An error shows when the agent has to choose in the game itself.
                 with contextlib.suppress(Exception):
                     choose(name, copy)
 
@@ -79,7 +79,7 @@ class Compiling:
         self._behind.start()
 
     def wait(self) -> None:
-        """Wait until nothing is compiled in the background any more."""
+        """Wait until nothing is compiled in the background."""
         if self._behind is not None and self._behind.is_alive():
             if self._behind_compiles:
                 self._tell()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples.table import SIDE
 from tabletop_envs.render import tinted
 
 if TYPE_CHECKING:

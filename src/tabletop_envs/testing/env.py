@@ -34,7 +34,7 @@ def check_env(
     - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` ends a game; options are taken and checked.
     - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError and change nothing; clones, deep
       copies, pickles and restored games are independent and play on identically.
-    - A batch plays, lane for lane and action for action, what the environment plays; packed rows unpack to the plain ones.
+    - A batch plays, lane for lane and action for action, what the environment plays.
 
     Args:
         env: A function that makes the environment and takes its arguments and options (`env`, `raw_env`), an environment, or a game.
@@ -54,7 +54,7 @@ def check_env(
     # What the given environment was made with, or the constructor's own defaults, goes for all cases.
     cases = [{**made.options, **case} for case in chosen_cases(game, options)]
     check_options(make, game)
-    for number, case in enumerate(cases):
+    for case in cases:
         for walk in range(games):
             GameWalk(make, game, case, seed + walk).run()
         whole = random_game(make, game, case, seed)
@@ -64,7 +64,7 @@ def check_env(
         check_limit(make, whole)
         check_pettingzoo(make, game, case)
         check_gymnasium(game, case)
-        check_batch(make, game, case, seed, packed=number == 0)
+        check_batch(make, game, case, seed)
 
 
 def check_options(make: MakeEnv, game: Game) -> None:

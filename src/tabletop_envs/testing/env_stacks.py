@@ -77,22 +77,16 @@ def _silently(played: Played, test: str) -> Any:
     played.require(not grave, f"{test} gives no warning", grave)
 
 
-def check_batch(
-    make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int, packed: bool
-) -> None:
+def check_batch(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> None:
     """Play a batch, every lane beside an AEC environment of its seed, over the end of two games a lane."""
     played = [Played(game.name, options, seed + lane) for lane in range(LANES)]
     batch = BatchEnv(game, LANES, seed=seed, **dict(options))
-    small = BatchEnv(game, LANES, seed=seed, packed=True, **dict(options)) if packed else None
     envs = [make(**options) for _ in range(LANES)]
     for lane, env in enumerate(envs):
         env.reset(seed=seed + lane)
     games = steps = 0
     while steps < MIN_STEPS or (games < 2 * LANES and steps < MAX_STEPS):
         actions = batch.sample_actions().copy()
-        if small is not None:
-            _compare_packed(small, batch, played[0])
-            small.step(actions)
         for lane, env in enumerate(envs):
             agent = env.agent_selection
             shown = env.observe(agent)
@@ -125,20 +119,6 @@ def _compare_result(played: Played, batch: BatchEnv, lane: int, env: TabletopEnv
     _compare(played, "scores", batch.scores[lane], [env.infos[agent]["score"] for agent in agents])
     rewards = np.array([env.rewards[agent] for agent in agents], np.float32)
     _compare(played, "rewards", batch.rewards[lane], rewards)
-
-
-def _compare_packed(small: BatchEnv, batch: BatchEnv, played: Played) -> None:
-    unpacked = small.unpack_observation(small.observation)
-    if not np.array_equal(unpacked, batch.observation):
-        played.fail(
-            "packed observations: unpacked they are the plain ones (the ranges in the table of parts are right)",
-            f"entries {np.flatnonzero((unpacked != batch.observation).any(axis=0))[:8].tolist()} differ",
-        )
-    played.require(
-        np.array_equal(small.unpack_mask(small.action_mask), batch.action_mask),
-        "packed masks: unpacked they are the plain ones",
-        "they differ",
-    )
 
 
 def _compare(played: Played, name: str, given: Any, expected: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tabletop_envs import checks
-from tabletop_envs.game import Game, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import Game, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import BY_LIMIT, COMMON_FIELDS, RUNNING, TERMINATED, Kernel, engine, rng
 from tabletop_envs.testing.batches import check_engine
 from tabletop_envs.testing.compiled import Rules, Words, differing_fields
@@ -59,7 +59,7 @@ def check_kernel(
     engine's loops play the same: one game, a batch, random play in compiled code. The functions are compiled once more for it.
 
     Args:
-        kernel: A kernel, or a game, whose options, table of observations and `has_chance` are checked as well.
+        kernel: A kernel, or a game, whose options and `has_chance` are checked as well.
         options: The options to play with: one dict, several, or None: `option_cases` of a game. For a kernel alone these are fields of
             its state; `num_players` is 2 and `max_plies` 1000 unless they are given.
         reference: Makes a plain game (`Reference`), played in step with the kernel.
@@ -96,7 +96,7 @@ def check_kernel(
 
 
 class KernelAlone(Game):
-    """A kernel without a game's description: its options are fields of the state, its observation has one part."""
+    """A kernel without a game's description: its options are fields of the state."""
 
     name = "kernel"
     options = (max_plies_option(1000),)
@@ -106,7 +106,6 @@ class KernelAlone(Game):
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel  # type: ignore[misc]
-        self.parts = (Part("observation", (kernel.observation_size,), 127, -128),)  # type: ignore[misc]
 
     def parse_options(self, given: Mapping[str, Any]) -> dict[str, int | bool]:
         """All options with their values; TypeError for what is no field of the state."""
@@ -177,12 +176,18 @@ def check_declaration(game: Game, options: Mapping[str, Any]) -> None:
         )
     played.require(1 <= kernel.word_bits <= 64, "word_bits: from 1 to 64", kernel.word_bits)
     played.require(kernel.num_actions > 0, "num_actions: at least 1", kernel.num_actions)
-    size = sum(int(np.prod(part.shape)) for part in game.parts)
+    names = [part.name for part in kernel.observation]
     played.require(
-        kernel.observation_size == size > 0,
-        "observation_size: the numbers of the observation's parts together, at least 1",
-        f"{kernel.observation_size}, and the parts have {size}",
+        0 < len(names) == len(set(names)),
+        "observation: at least one part, each with a name of its own",
+        names,
     )
+    for part in kernel.observation:
+        played.require(
+            part.size > 0 and -128 <= part.low <= part.high <= 127,
+            "observation: each part has numbers, in a range within int8",
+            part,
+        )
     unknown = [name for name in options if name not in fields]
     played.require(
         not unknown, "options: each is a field of the state", f"there is no field {unknown}"

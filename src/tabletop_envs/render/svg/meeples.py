@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.meeples_table import SIDE
+from tabletop_envs.kernels.meeples.table import SIDE
 from tabletop_envs.render.meeples import sees
 from tabletop_envs.render.svg.canvas import FIELD, Canvas
 from tabletop_envs.render.svg.meeples_panel import PANEL_WIDTH, draw_panel

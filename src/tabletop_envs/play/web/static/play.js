@@ -1,4 +1,4 @@
-// The page to play on: asks the server, shows its state, and narrows the legal actions by what is clicked.
+// The page to play on: asks the server, shows its state, and narrows the legal actions by clicks.
 
 import * as board from "./board.js";
 import { at, commonWords, make, moveFocus } from "./page.js";
@@ -31,7 +31,7 @@ async function change(path, body = {}) {
       show(await ask(path, theme, { version: state.version, ...body }));
     } catch (error) {
       if (error.status !== 409 || !interrupted) throw error;
-      // The opponent has played in this very moment: what is wanted holds for the game after that, too.
+      // The opponent has just played: what is wanted holds for the game after that as well.
       show(await ask("state", theme));
       show(await ask(path, theme, { version: state.version, ...body }));
     }
@@ -47,7 +47,7 @@ async function change(path, body = {}) {
 
 async function recover(error) {
   if (!(error instanceof ServerError)) throw error;
-  const message = error.status === 409 ? "The game has gone on elsewhere. This is how it stands now." : error.message;
+  const message = error.status === 409 ? "The game has advanced elsewhere. This is how it stands now." : error.message;
   if (error.status !== undefined) {
     try {
       show(await ask("state", theme));
@@ -83,7 +83,7 @@ function goOn() {
       if (error.name === "AbortError") return;
       thinking = null;
       await recover(error);
-      // Only where the game has gone on elsewhere another attempt can end better.
+      // Only where the game has advanced elsewhere another attempt can end better.
       if (error.status !== 409) return;
     } finally {
       if (thinking === controller) thinking = null;
@@ -212,7 +212,7 @@ function cancel() {
   if (focused === "board" || board.hasFocus()) board.focusLit(point);
 }
 
-// Show what is left of the legal actions after what has been chosen: on the board, as buttons and in the list.
+// Show the legal actions that what has been chosen leaves: on the board, as buttons, in the list.
 function narrow() {
   const places = new Map();
   const commands = [];

@@ -45,7 +45,7 @@ function readOptions() {
   );
 }
 
-// A row a player; `kept` remembers the agents of all seats, also of those that are not there just now.
+// A row a player; `kept` remembers the agents of all seats, also of those not there just now.
 function showAgents() {
   const { players, options } = chosenGame();
   const { minimum, maximum } = options.find(({ name }) => name === "num_players") ?? { minimum: 2, maximum: 2 };

@@ -1,7 +1,14 @@
 """Where stones of meeples may lie, and the three actions that lay one (rules M3, M7, M11, M21).
 
-A *place* is a field for the first half and a direction in which the second half lies from there. A set of places
-is a tuple of four boards, by direction, of the fields for a first half: all places at once, a few shifts each.
+A *place* is a field for the first half (1) and a direction in which the second half (2) lies from there::
+
+     2
+     1      1 2       1      2 1
+                      2
+     up    right    down    left
+
+A set of places is a tuple of four boards, by direction, of the fields for a first half: all places at once, a few
+shifts each.
 """
 
 from __future__ import annotations
@@ -11,47 +18,23 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.kernels.meeples import material, table
+from tabletop_envs.kernels.meeples.material import (
+    FIRST_DIRECTION,
+    FIRST_STONE,
     LAND,
     NO_FIELD,
     NO_STONE,
     NOT_LAID,
     NUM_STONES,
     STONES,
-    all_meeples,
-    all_or_none,
-    field_of,
-    lay,
-    layout_of,
-    other_halves,
-    second_field,
-    stone_fields,
 )
-from tabletop_envs.kernels.meeples_table import (
-    DOWN,
-    FIELDS,
-    LEFT,
-    RIGHT,
-    SIDE,
-    UP,
-    bit_at,
-    down,
-    has,
-    left,
-    load,
-    neighbours,
-    no_fields,
-    one_field,
-    right,
-    toggle,
-    up,
-)
+from tabletop_envs.kernels.meeples.table import DOWN, FIELDS, LEFT, RIGHT, SIDE, UP, load
 from tabletop_envs.kernels.vectors import any_bits, count_bits
 
-FIRST_STONE, FIRST_DIRECTION = 576, 604
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
-# The first stone of the game (M7).
-CENTRE: Any = np.uint64(12 * SIDE + 11)
+# The first half of the game's first stone (M7).
+CENTRE: Any = np.uint64(SIDE // 2 * SIDE + SIDE // 2 - 1)
 
 
 @jit_inline
@@ -61,10 +44,10 @@ def find_places(first: Any, second: Any, rim: Any) -> Any:
     first_touching = first & rim
     # Where the second half lies up from the first, the first lies down from the second, and so on.
     return (
-        (first_touching & down(second)) | (first & down(touching)),
-        (first_touching & left(second)) | (first & left(touching)),
-        (first_touching & up(second)) | (first & up(touching)),
-        (first_touching & right(second)) | (first & right(touching)),
+        (first_touching & table.down(second)) | (first & table.down(touching)),
+        (first_touching & table.left(second)) | (first & table.left(touching)),
+        (first_touching & table.up(second)) | (first & table.up(touching)),
+        (first_touching & table.right(second)) | (first & table.right(touching)),
     )
 
 
@@ -78,10 +61,10 @@ def first_halves(places: Any) -> Any:
 def directions_from(places: Any, field: int) -> int:
     """The actions of the directions in which a place lies from a field (uint64)."""
     directions = (
-        has(places[UP], field)
-        | (has(places[RIGHT], field) << np.uint64(RIGHT))
-        | (has(places[DOWN], field) << np.uint64(DOWN))
-        | (has(places[LEFT], field) << np.uint64(LEFT))
+        table.has(places[UP], field)
+        | (table.has(places[RIGHT], field) << np.uint64(RIGHT))
+        | (table.has(places[DOWN], field) << np.uint64(DOWN))
+        | (table.has(places[LEFT], field) << np.uint64(LEFT))
     )
     return directions << DIRECTION_SHIFT
 
@@ -118,7 +101,7 @@ def lay_step(state: Any, action: int) -> int:
             state.hands[state.to_move] &= ~(ONE << np.uint64(state.chosen_stone))
         return np.uint64(NO_STONE)
     stone = stone_to_lay(state)
-    lay(state, stone, field_of(state.chosen_field), chosen_direction(action))
+    material.lay(state, stone, material.field_of(state.chosen_field), chosen_direction(action))
     return stone
 
 
@@ -128,39 +111,44 @@ def first_setup_places(state: Any) -> Any:
 
     The second stone needs a bare field beside the first, and from there another one that is not the way back.
     """
-    layout = layout_of(state)
-    bare, rim = ~layout, neighbours(layout)
-    none = no_fields()
+    layout = material.layout_of(state)
+    bare, rim = ~layout, table.neighbours(layout)
+    none = table.no_fields()
     if not any_bits(layout):
-        return none, one_field(CENTRE), none, none
-    above, below, left_of, right_of = down(bare), up(bare), right(bare), left(bare)
-    room_above = down(bare & (above | left_of | right_of))
-    room_below = up(bare & (below | left_of | right_of))
-    room_left = right(bare & (left_of | above | below))
-    room_right = left(bare & (right_of | above | below))
+        return none, table.one_field(CENTRE), none, none
+    above, below, left_of, right_of = (
+        table.down(bare),
+        table.up(bare),
+        table.right(bare),
+        table.left(bare),
+    )
+    room_above = table.down(bare & (above | left_of | right_of))
+    room_below = table.up(bare & (below | left_of | right_of))
+    room_left = table.right(bare & (left_of | above | below))
+    room_right = table.left(bare & (right_of | above | below))
     beside, along = room_above | room_below, room_left | room_right
-    across = (beside | room_left | left(beside | room_right)) & (rim | left(rim))
-    upright = (along | room_above | up(along | room_below)) & (rim | up(rim))
-    across &= bare & left(bare)
-    upright &= bare & up(bare)
-    return down(upright), across, upright, right(across)
+    across = (beside | room_left | table.left(beside | room_right)) & (rim | table.left(rim))
+    upright = (along | room_above | table.up(along | room_below)) & (rim | table.up(rim))
+    across &= bare & table.left(bare)
+    upright &= bare & table.up(bare)
+    return table.down(upright), across, upright, table.right(across)
 
 
 @jitable
 def second_setup_places(state: Any) -> Any:
     """Where a player's second stone may lie: beside the first (M7)."""
     first_stone = popcount(np.uint64(state.setup_stones) - ONE)
-    bare = ~layout_of(state)
-    return find_places(bare, bare, neighbours(stone_fields(state, first_stone)))
+    bare = ~material.layout_of(state)
+    return find_places(bare, bare, table.neighbours(material.stone_fields(state, first_stone)))
 
 
 @jitable
 def stone_places(state: Any) -> Any:
     """At the layout, not beside a stone with an own meeple; anywhere at the layout if there is no such (M11)."""
-    layout = layout_of(state)
+    layout = material.layout_of(state)
     own = load(state.meeples[state.to_move])
-    bare, rim = ~layout, neighbours(layout)
-    allowed = bare & ~neighbours(own | other_halves(state, own))
+    bare, rim = ~layout, table.neighbours(layout)
+    allowed = bare & ~table.neighbours(own | material.other_halves(state, own))
     places = find_places(allowed, allowed, rim)
     if not any_bits(first_halves(places)):
         places = find_places(bare, bare, rim)
@@ -170,16 +158,16 @@ def stone_places(state: Any) -> Any:
 @jitable
 def land_places(state: Any, stone: int) -> Any:
     """Where a stone, picked up, may be laid with what it carries (M21): M6 holds, its set of fields changes."""
-    first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
-    first_board, second_board = one_field(first), one_field(second)
-    rest = layout_of(state) & ~(first_board | second_board)
+    first, second = np.uint64(state.first_field[stone]), material.second_field(state, stone)
+    first_board, second_board = table.one_field(first), table.one_field(second)
+    rest = material.layout_of(state) & ~(first_board | second_board)
     first_banned, second_banned = rest, rest
     for player in range(state.num_players):
         meeples = load(state.meeples[player])
-        beside = neighbours(meeples & ~(first_board | second_board))
-        first_banned |= beside & all_or_none(has(meeples, first) != ZERO)
-        second_banned |= beside & all_or_none(has(meeples, second) != ZERO)
-    places = find_places(~first_banned, ~second_banned, neighbours(rest))
+        beside = table.neighbours(meeples & ~(first_board | second_board))
+        first_banned |= beside & table.all_or_none(table.has(meeples, first) != ZERO)
+        second_banned |= beside & table.all_or_none(table.has(meeples, second) != ZERO)
+    places = find_places(~first_banned, ~second_banned, table.neighbours(rest))
     # Neither where it was nor the same turned round.
     direction = state.direction[stone]
     return (
@@ -193,24 +181,26 @@ def land_places(state: Any, stone: int) -> Any:
 @jit_inline
 def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
     """The first halves from which the direction `same` would give the stone's old set of fields."""
-    return (first & all_or_none(direction == same)) | (second & all_or_none(direction == opposite))
+    return (first & table.all_or_none(direction == same)) | (
+        second & table.all_or_none(direction == opposite)
+    )
 
 
 @jitable
 def stones_to_land(state: Any) -> int:
     """The stones that may be picked up (M21): with a bare field beside them, and with a place to go to."""
-    layout = layout_of(state)
+    layout = material.layout_of(state)
     bare = ~layout
-    open_halves = layout & neighbours(bare)
+    open_halves = layout & table.neighbours(bare)
     # Places that suit every stone: away from all meeples. A field of one at the layout serves all stones but
     # those that it touches, at most six such fields touch one stone: with seven, each stone finds a place.
-    calm = bare & ~neighbours(all_meeples(state))
-    plenty = count_bits(calm & neighbours(layout) & neighbours(calm)) > np.uint64(6)
+    calm = bare & ~table.neighbours(material.of_all_players(state.meeples))
+    plenty = count_bits(calm & table.neighbours(layout) & table.neighbours(calm)) > np.uint64(6)
     stones = ZERO
     for index in range(NUM_STONES):
         stone = np.uint64(index)
-        is_open = has(open_halves, np.uint64(state.first_field[stone]))
-        is_open |= has(open_halves, second_field(state, stone))
+        is_open = table.has(open_halves, np.uint64(state.first_field[stone]))
+        is_open |= table.has(open_halves, material.second_field(state, stone))
         is_open &= np.uint64(state.direction[stone] != NOT_LAID)
         if not plenty and is_open:
             is_open = np.uint64(any_bits(first_halves(land_places(state, stone))))
@@ -231,14 +221,14 @@ def place_actions(state: Any) -> Any:
         places = second_setup_places(state)
     if state.chosen_field == NO_FIELD:
         return first_halves(places), ZERO
-    return no_fields(), directions_from(places, np.uint64(state.chosen_field))
+    return table.no_fields(), directions_from(places, np.uint64(state.chosen_field))
 
 
 @jit_inline
 def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
     """What stands on a stone's halves goes with them; old and new fields may overlap."""
-    on_first, on_second = bit_at(words, old_first), bit_at(words, old_second)
-    toggle(words, old_first, on_first)
-    toggle(words, old_second, on_second)
-    toggle(words, first, on_first)
-    toggle(words, second, on_second)
+    on_first, on_second = table.bit_at(words, old_first), table.bit_at(words, old_second)
+    table.toggle(words, old_first, on_first)
+    table.toggle(words, old_second, on_second)
+    table.toggle(words, first, on_first)
+    table.toggle(words, second, on_second)

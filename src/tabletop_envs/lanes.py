@@ -1,0 +1,205 @@
+"""N games and their arrays: the one object that everything steps through."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from tabletop_envs import checks
+from tabletop_envs.game import Game, State, find_game
+from tabletop_envs.kernels import RUNNING, TERMINATED, engine
+
+__all__ = ["ON_ILLEGAL", "Indices", "Lanes"]
+
+ON_ILLEGAL = ("raise", "lose")
+# Some of the lanes.
+Indices = npt.NDArray[np.int64]
+# Nobody replies of their own accord (`engine.advance_some`).
+_NOBODY = np.zeros(engine.MAX_PLAYERS, np.bool_)
+
+
+class Lanes:
+    """Games side by side, a lane each: a step is an action of the player to move.
+
+    What happens in a lane depends only on its seed and on its actions: not on the other lanes.
+
+    Args:
+        game: The game, or its name or id.
+        num_lanes: How many games.
+        options: The game's options.
+        on_illegal: What an illegal action does in `step`: `"lose"` or `"raise"`.
+        remember: Whether `before` is kept.
+        states: Running or finished games to continue from, checked already (`Game.require_states`) and not
+            copied; None: no games until `start`.
+
+    Raises:
+        TypeError, ValueError: For an impossible argument or option, naming it and what is allowed.
+
+    Attributes (one row a lane):
+        states: The games, as the engine keeps them.
+        legal_bits: `uint64 (lanes, words)`, the set of legal actions of the player to move, as the engine keeps it.
+        rngs: `uint64`, the generators of random players and game agents.
+        rewards: `float64 (lanes, players)`, every player's reward as the game stands.
+        offended: `bool`, whether an illegal action has lost the game.
+        seats: `int64`, the player who is asked for the next action.
+        started: `bool`, whether there has been a game yet.
+        before: The bytes of the games before their last step, for drawings that show what it changed; None if not kept.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_lanes: int,
+        options: Mapping[str, Any],
+        *,
+        on_illegal: str = "lose",
+        remember: bool = False,
+        states: State | None = None,
+    ) -> None:
+        self.game = find_game(game)
+        self.num_lanes = num_lanes
+        self.options = self.game.parse_options(options)
+        self.num_players = self.game.num_players(self.options)
+        self.num_actions = self.game.kernel.num_actions
+        self.on_illegal = checks.choice("on_illegal", on_illegal, ON_ILLEGAL)
+        self.legal_bits = engine.new_legal(self.game.kernel, num_lanes)
+        self.rngs = np.zeros(num_lanes, np.uint64)
+        self.rewards = np.zeros((num_lanes, self.num_players), np.float64)
+        self.offended = np.zeros(num_lanes, np.bool_)
+        self.seats = np.zeros(num_lanes, np.int64)
+        self.started = np.zeros(num_lanes, np.bool_)
+        self.all_lanes: Indices = np.arange(num_lanes)
+        self._seeded = np.zeros(num_lanes, np.bool_)
+        self._actions = np.zeros(num_lanes, np.int64)
+        if states is None:
+            self.states = self.game.new_states(num_lanes, self.options)
+            # No game yet: as if it were over.
+            self.states["status"] = TERMINATED
+        else:
+            self.states = states
+        self._arrays = engine.LaneArrays(
+            self.states, self.legal_bits, self.rngs, self.rewards, self.offended, self.seats
+        )
+        self.before = self._bytes().copy() if remember else None
+        if states is not None:
+            self._advance(engine.REFRESH, self.all_lanes, self._actions)
+
+    # Playing
+
+    def seed(self, lanes: Indices, seeds: npt.NDArray[np.uint64]) -> None:
+        """Give lanes the streams of their seeds: the game's own and that of random players."""
+        states, rngs = np.zeros(lanes.size, self.states.dtype), np.zeros(lanes.size, np.uint64)
+        engine.seed_lanes(states, rngs, seeds)
+        self.states["rng"][lanes], self.rngs[lanes] = states["rng"], rngs
+        self._seeded[lanes] = True
+
+    def start(self, lanes: Indices) -> None:
+        """Start new games in lanes; lanes without a seed get fresh entropy."""
+        fresh = lanes[~self._seeded[lanes]]
+        if fresh.size:
+            self.seed(fresh, np.array([secrets.randbits(64) for _ in fresh], np.uint64))
+        self._deal(lanes)
+        self.started[lanes] = True
+        self._remember(lanes)
+
+    def _deal(self, lanes: Indices) -> None:
+        self._advance(engine.START, lanes, self._actions)
+
+    def step(self, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
+        """Play an action in each of some lanes (`int64`, one place for every lane, any numbers).
+
+        Raises:
+            ValueError: For an illegal action with `on_illegal="raise"`; nothing is changed then.
+        """
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        actions = np.array(actions)
+        if self.on_illegal == "raise":
+            self._require_legal(lanes, actions, "the learner")
+        self._remember(lanes)
+        self._advance(engine.STEP, lanes, actions)
+
+    def _advance(self, command: int, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
+        engine.advance_some(self._arrays, _NOBODY, lanes, command, actions)
+        self.seats[lanes] = self.states["to_move"][lanes]
+
+    def _remember(self, lanes: Indices) -> None:
+        if self.before is not None:
+            self.before[lanes] = self._bytes()[lanes]
+
+    def _bytes(self) -> npt.NDArray[np.void]:
+        # NumPy copies records field by field: their bytes are copied twenty times as fast.
+        return self.states.view(f"V{self.states.itemsize}")
+
+    def first_illegal(self, lanes: Indices, actions: npt.NDArray[np.int64]) -> int:
+        """The first of these lanes whose action is not legal; −1 where all are."""
+        return int(engine.first_illegal(self.states, self.legal_bits, lanes, actions))
+
+    def _require_legal(self, lanes: Indices, actions: npt.NDArray[np.int64], player: str) -> None:
+        lane = self.first_illegal(lanes, actions)
+        if lane >= 0:
+            name = self.name_action(lane, int(actions[lane]))
+            raise ValueError(f"{name} of {player} is illegal here")
+
+    def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
+        """Put all lanes back if an error comes while they change (where more can go wrong than a step's own checks see)."""
+        return contextlib.nullcontext()
+
+    # Looking
+
+    def over(self) -> npt.NDArray[np.bool_]:
+        """Whether each lane's game is over (or was never started)."""
+        ended: npt.NDArray[np.bool_] = self.states["status"] != RUNNING
+        return ended
+
+    def seat_rewards(self) -> npt.NDArray[np.float64]:
+        """The reward of the player in `seats`, as each game stands (a fresh array)."""
+        return self.rewards[self.all_lanes, self.seats]
+
+    def seat_scores(self) -> npt.NDArray[np.int64]:
+        """The score of the player in `seats`, as each game stands (a fresh array)."""
+        return self.states["scores"][self.all_lanes, self.seats].astype(np.int64)
+
+    def observe(
+        self,
+        lanes: Indices | None = None,
+        players: npt.NDArray[np.int64] | None = None,
+        out: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """What players see in some lanes.
+
+        Args:
+            lanes: The lanes; None: all.
+            players: Who looks, one place for every lane; None: the players in `seats`.
+            out: Arrays for the result, of any number types; None: fresh ones.
+
+        Returns:
+            Observations `float32 (R, L)` and masks `int8 (R, n)`, a row for each of the R lanes. A mask is all zeros for
+            a player who is not to move, and all ones once the game is over.
+        """
+        lanes = self.all_lanes if lanes is None else lanes
+        players = self.seats if players is None else players
+        if out is None:
+            out = (
+                np.empty((lanes.size, self.game.kernel.observation_size), np.float32),
+                np.empty((lanes.size, self.num_actions), np.int8),
+            )
+        engine.observe_some(self.states, self.legal_bits, lanes, players, *out)
+        return out
+
+    def name_action(self, lane: int, action: int) -> str:
+        """An action in words, with its lane where there are several."""
+        words = f"action {action}"
+        if 0 <= action < self.num_actions:
+            words += f" ({self.game.action_to_str(self.states[lane], action)})"
+        return words if self.num_lanes == 1 else f"lane {lane}: {words}"
+
+    def spaces(self) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """The spaces of one lane's observations and actions."""
+        low, high = (bound.astype(np.float32) for bound in self.game.bounds())
+        return spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.num_actions)
