@@ -51,9 +51,9 @@ K8 Ask the pastor
 K9 No passing
     Each piece can do one of the two, so that there is always something to do.
 K10 Winning
-    Who has, after an own move or swap, all own pieces in one connected group, with the spire
-    adjacent to the nave and neither of the two on the edge of the board, wins at once. Placing
-    never wins.
+    A player wins at once who has, after an own move or swap, all own pieces in one connected
+    group, with the spire adjacent to the nave and neither of the two on the edge of the board.
+    Placing never wins.
 K11 The limit
     After `max_plies` actions, placements included, without a winner the game ends as a draw. (D:
     the source sets no limit; we set one, since players who are careful can keep each other from
@@ -93,19 +93,6 @@ Observation
 
 `Box(L = 453)`, seen from the observing agent (`own` and `other`); `OBSERVATION` has the slices:
 
-part             shape       range    meaning
-===============  ==========  =======  ==============================================================
-`own_pieces`     (3, 7, 7)   0, 1     planes of the own spire, nave, houses
-`other_pieces`   (3, 7, 7)   0, 1     the same of the other player
-`ridges`         (2, 7, 7)   0, 1     planes of the pieces with horizontal, vertical ridge
-`pastor`         (1, 7, 7)   0, 1     where the pastor stands
-`phase`          (3,)        0, 1     churches, houses, moves
-`to_move`        (2,)        0, 1     the player to move: own, other; both 0 at the end
-`seat`           (2,)        0, 1     the observing player: light, dark
-`houses_left`    (2,)        0 … 7    houses still to be placed: own, other
-`ply`            (3,)        0 … 127  actions played, in base 128, lowest digit first
-===============  ==========  =======  ==============================================================
-=======
 {observation}
 
 Positions

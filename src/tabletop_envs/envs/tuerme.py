@@ -127,30 +127,9 @@ action 2464  pass
 Observation
 ===========
 
-`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In seat order*
-means the observing player first, then the following players; entries without a player are 0:
+`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means
+the observing player first, then the following players; entries without a player are 0:
 
-part                    shape        range    meaning
-======================  ===========  =======  ======================================================
-`colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in seat
-                                              order, then of the neutral colours by number; on
-                                              streets and in lots, like all stacks below
-`movable`               (1, 8, 14)   0, 1     the stacks that the observing player may move: own,
-                                              neutral, on streets
-`symbols`               (4, 8, 14)   0, 1     planes of the stacks of each symbol
-`heights`               (1, 8, 14)   0 … 5    the height of the stack on each square
-`vacant_lots`           (4, 8, 14)   0, 1     planes of the vacant lots of each symbol
-`num_players`           (3,)         0, 1     2, 3, 4 players
-`to_move`               (4,)         0, 1     who is to move; all 0 once the game is over
-`seat`                  (4,)         0, 1     the observing player: `player_0` … `player_3`
-`scores`                (4,)         0 … 100  the scores as they stand, in seat order
-`passes`                (1,)         0 … 4    how many players have just passed in a row
-`ending_city`           (8,)         0, 1     the city that ended the game
-`slide`                 (1,)         0, 1     that option
-`end_on_any_full_city`  (1,)         0, 1     that option
-`ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
-======================  ===========  =======  ======================================================
-=======
 {observation}
 
 Positions
