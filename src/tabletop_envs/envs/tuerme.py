@@ -271,6 +271,10 @@ class Tuerme(Game):
         name = f"move {row},{column} to {to_row},{to_column}"
         return Move(name, "move", (square,), to_row * COLUMNS + to_column)
 
+    def action_to_str(self, state: Any, action: int) -> str:
+        # No move depends on the position.
+        return self.decode(action, {}).name
+
     def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
         if any(move.kind == "pass" for move in moves):
             return "You have no move: pass."
