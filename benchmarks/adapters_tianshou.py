@@ -1,4 +1,4 @@
-"""Tianshou: the adapter's vector environments beside Tianshou's `PettingZooEnv` in a `DummyVectorEnv`."""
+"""Tianshou: the adapter beside Tianshou's `PettingZooEnv` in a `DummyVectorEnv`."""
 
 from __future__ import annotations
 

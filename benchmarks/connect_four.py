@@ -1,6 +1,6 @@
-"""Connect four on bitboards: a kernel written outside the package, against its public contract only.
+"""Connect four on bitboards: a kernel outside the package, against its public contract only.
 
-It is the benchmarks' yardstick, a game that every library has, and an example of a user's own kernel
+It is the benchmarks' yardstick, a game that every library has, and an example of a custom kernel
 (`connect_four_game.py` makes a batch of it). The squares, and so the bits of a bitboard::
 
      0  1  2  3  4  5  6
@@ -10,9 +10,9 @@ It is the benchmarks' yardstick, a game that every library has, and an example o
     28 29 30 31 32 33 34
     35 36 37 38 39 40 41
 
-Action = column, 0 … 6. Most bitboards of this game run column by column, with a spare square on top of each. This
-one runs row by row, as observations do, so that an observation is two stores and not a transposition; the masks
-`LINES_…` do the spare squares' work.
+Action = column, 0 … 6. Most bitboards of this game run column by column, with a spare square on top
+of each. This one runs row by row, as observations do, so that planes are stored and not transposed;
+the masks `LINES_…` do the spare squares' work.
 
 Scores: 1 for the winner, else 0. A full board without a winner is a draw.
 """
@@ -54,8 +54,8 @@ STATE = state_dtype(
 ALL = board("#######" * 6)
 TOP_ROW = board("#######")
 LEFT_COLUMN = board("#......" * 6)
-# Where a line of four begins, seen from its uppermost (or leftmost) stone: elsewhere a shift would carry the
-# line over the board's edge.
+# Where a line of four begins, seen from its uppermost (or leftmost) stone: elsewhere a shift would
+# carry the line over the board's edge.
 LINES_RIGHT = board("####..." * 6)
 LINES_RIGHT_AND_DOWN = board("####..." * 3)
 LINES_LEFT_AND_DOWN = board("...####" * 3)
@@ -85,7 +85,7 @@ def legal_actions(state: Any, legal_bits: Any) -> None:
 
 @njit
 def has_line(stones: int) -> bool:
-    """Whether four of `stones` (a bitboard) lie in a line: pairs of neighbours, then pairs of pairs."""
+    """Whether four of `stones` (a bitboard) lie in a line: pairs first, then pairs of pairs."""
     across = stones & (stones >> _1)
     down = stones & (stones >> _7)
     right_down = stones & (stones >> _8)
@@ -100,7 +100,7 @@ def has_line(stones: int) -> bool:
 
 @njit
 def step(state: Any, action: int) -> None:
-    """Drop a stone onto the lowest empty square of a column: the empty one that has none below it."""
+    """Drop a stone onto the lowest empty square of a column: the one that has none below it."""
     player = state.to_move
     empty = ALL & ~(state.stones[0] | state.stones[1])
     stones = state.stones[player]

@@ -1,4 +1,4 @@
-"""What batches and environments must know of connect four beside its kernel (docs/add-a-game.md explains it), and batches of it.
+"""Connect four for batches and environments (docs/add-a-game.md explains it), and batches of it.
 
 >>> from benchmarks.connect_four_game import make_batch
 >>> batch = make_batch(1024, seed=1)
@@ -83,5 +83,5 @@ GAME = ConnectFour()
 
 
 def make_batch(num_envs: int, **arguments: Any) -> BatchEnv:
-    """A batch of `num_envs` games of connect four; `arguments` as for `tabletop_envs.make_batch`."""
+    """Make a batch of `num_envs` games; `arguments` as for `tabletop_envs.make_batch`."""
     return BatchEnv(GAME, num_envs, **arguments)

@@ -191,7 +191,7 @@ def test_what_cannot_be_gone_on_with_is_refused(tmp_path: Path) -> None:
         Session.resume(session.record())
     with pytest.raises(ValueError, match="there is no result, but the game is over"):
         Session.resume(dataclasses.replace(session.record(), result=None))
-    with pytest.raises(ValueError, match="no agent is in turn"):
+    with pytest.raises(ValueError, match="no agent is to move"):
         session.play_agent()
     with pytest.raises(ValueError, match="the game is over"):
         session.hint("random")

@@ -18,7 +18,7 @@ from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
 from tabletop_envs.kernels import Part
-from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
+from tabletop_envs.testing import ContractError, batches, check_env, env_stacks, option_cases
 from tests.games import each_game, module
 
 MADE: dict[int, Game] = {}
@@ -416,15 +416,15 @@ def test_a_gymnasium_environment_that_fails_is_named(monkeypatch):
     ],
 )
 def test_a_batch_that_plays_something_else_is_named(monkeypatch, array):
-    class Wrong(env_stacks.BatchEnv):
+    class Wrong(batches.BatchEnv):
         def step(self, actions: Any, **arguments: Any) -> None:
             super().step(actions, **arguments)
             getattr(self, array)[1] = 1 - getattr(self, array)[1]
 
-    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
+    monkeypatch.setattr(batches, "BatchEnv", Wrong)
     make = partial(TabletopEnv, GAME)
     with pytest.raises(ContractError, match=f"batch: {array} of a lane"):
-        env_stacks.check_batch(make, GAME, {}, 0)
+        batches.check_batch(make, GAME, {}, 0)
 
 
 def test_impossible_arguments_are_named():

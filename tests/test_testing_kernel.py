@@ -288,7 +288,7 @@ DEALT = {
     "deal_hidden draws chance from elsewhere": (
         "state.rng = np.uint64(np.random.randint(0, 2**60))",
         True,
-        "deal_hidden: all its chance comes from the generator",
+        "deal_hidden: all its randomness comes from the generator",
     ),
     "deal_hidden in a game without chance": (
         "state.secret = generator",
@@ -318,7 +318,7 @@ COMPILED = {
     "floats": (
         "    state.stones[player] = stones\n",
         "    state.stones[player] = max(stones, action)\n",
-        r"step: it calculates with whole numbers[\s\S]*fptoui",
+        r"step: it calculates with integers[\s\S]*fptoui",
     ),
     "fields": (
         LEGAL,
@@ -383,7 +383,7 @@ def without(field: str) -> list[tuple[Any, ...]]:
         (with_fields(*without("ply"), ("ply", np.int64)), "the field ply is there, as int32"),
         (with_fields(*without("scores")), "the field scores is there"),
         (with_fields(*without("rng"), ("rng", np.uint64)), "a digest of the code"),
-        (with_fields(*without(""), ("heat", np.float32)), "its fields are whole numbers"),
+        (with_fields(*without(""), ("heat", np.float32)), "its fields are integers"),
         (replace(connect_four.KERNEL, state=np.dtype(np.int64)), "made by kernels.state_dtype"),
         (replace(connect_four.KERNEL, state=state_dtype(1)), "num_players: from 2 to the length"),
     ],
@@ -445,7 +445,7 @@ def test_what_differs_from_the_reference_is_named(name, value, promise):
         ("by_limit", "engine: by_limit of a batch"),
         ("scores", "engine: scores of a batch"),
         ("episode_length", "engine: episode_length of a batch"),
-        ("rewards", "engine: rewards are zero"),
+        ("rewards", "engine: rewards of a batch"),
     ],
 )
 def test_a_batch_that_plays_something_else_is_named(monkeypatch, array, promise):

@@ -63,7 +63,7 @@ def test_refusals_change_nothing() -> None:
     before = web.state()
     for call, message in (
         (lambda: web.play(0, 3), "action 3 is not legal here"),
-        (lambda: web.advance(0), "a person is in turn"),
+        (lambda: web.advance(0), "a person is to move"),
         (lambda: web.undo(0), "nothing to undo"),
     ):
         with pytest.raises(RefusedError, match=message):
@@ -82,9 +82,9 @@ def test_refusals_change_nothing() -> None:
 
 def test_a_person_cannot_play_for_an_agent() -> None:
     web = new_game("kirche", seat=1)
-    with pytest.raises(RefusedError, match="no person is in turn"):
+    with pytest.raises(RefusedError, match="no person is to move"):
         web.play(0, 0)
-    with pytest.raises(RefusedError, match="no person is in turn"):
+    with pytest.raises(RefusedError, match="no person is to move"):
         web.hint(0)
 
 

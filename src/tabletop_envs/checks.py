@@ -22,7 +22,7 @@ import numpy.typing as npt
 UINT64_MAX = 2**64 - 1
 INT64_MAX = 2**63 - 1
 Word = TypeVar("Word", str, str | None)
-# Messages show so many characters of a value.
+# How many characters of a value messages show.
 SHOWN = 80
 
 

@@ -92,7 +92,7 @@ def _open_locked(path: AnyPath) -> tuple[IO[bytes], bool]:
         file = open(path, "ab")  # noqa: SIM115 (closed with the lock)
         try:
             _lock(file, path)
-            # Whoever held it before may have removed or replaced the file since it was opened.
+            # A former holder may have removed or replaced the file since it was opened.
             if _is_still(file, path):
                 return file, made
         except BaseException:

@@ -138,6 +138,10 @@ BLOCKS_NOT_RUN = {
         "docs/training.md",
         "seed, update, steps, seconds, opponent, games, wins, draws, losses, score, low, high",
     ): "the columns of a file",
+    (
+        "CONTRIBUTING.md",
+        "checks.py           checks of arguments and of data from outside",
+    ): "the map of the package, which tests/test_house.py holds against it",
 }
 
 # Pages whose blocks a test of their own runs.

@@ -1,4 +1,4 @@
-"""The games in OpenSpiel are the games of our own environments, and OpenSpiel's algorithms play them."""
+"""The games in OpenSpiel are those of our environments, and OpenSpiel's algorithms play them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_a_state_begins_at_an_environment_s_position(name, options):
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_states_that_begin_at_a_position_are_resampled(players):
-    """Whoever is asked cannot tell the guess, whether stones were being laid there or lie there since."""
+    """No player can tell the guess, whether a stone was being laid there or lies there since."""
     rng, others, laying = random.Random(players), 0, 0
     for plies in range(14):
         env = played("meeples", {"num_players": players, "max_plies": 90}, 1, plies)

@@ -40,7 +40,7 @@ class IllegalActionWarning:
         self._given = False
 
     def __call__(self, illegal: Any) -> None:
-        """Warn if something in `illegal` (a bool or an array of them) is True, the first time only."""
+        """Warn if something in `illegal` (a bool or an array of them) is True, the first time."""
         if not self._given and np.any(illegal):
             self._given = True
             warnings.warn(self._message, stacklevel=3)
@@ -49,7 +49,7 @@ class IllegalActionWarning:
 class LegalActions(spaces.Discrete):
     """`Discrete(n)` whose samples are legal at present.
 
-    Some stacks try an environment out, or explore at random, by sampling from the action space without a mask.
+    Some stacks try an environment out, or explore at random, by sampling without a mask.
 
     Args:
         num_actions: n.

@@ -104,7 +104,7 @@ class TabletopVecEnv(VecEnv):
     for that. The lanes share their attributes: what is set for some of them must be set for all.
 
     Args:
-        env: A vector environment with the autoreset mode `SAME_STEP` and fresh arrays (`copy=True`).
+        env: A vector environment with the autoreset mode `SAME_STEP` and `copy=True`.
 
     Raises:
         ValueError: For another mode, or for shared arrays.
@@ -163,7 +163,7 @@ class TabletopVecEnv(VecEnv):
     def step_wait(
         self,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], Infos]:
-        """Play the actions and the opponents' replies; errors are as in `TabletopVectorEnv.step`."""
+        """Play the actions and the opponents' replies; errors as in `TabletopVectorEnv.step`."""
         observation, rewards, terminated, truncated, info = self.env.step(self.actions)
         self._masks = info["action_mask"].view(np.bool_)
         self._returns += rewards

@@ -45,8 +45,8 @@ class GameAgent(ABC):
         self,
         game: Game,
         states: State,
-        legal: npt.NDArray[np.uint64],
-        rng: npt.NDArray[np.uint64],
+        legal_bits: npt.NDArray[np.uint64],
+        rngs: npt.NDArray[np.uint64],
         lanes: npt.NDArray[np.int64],
         actions: npt.NDArray[np.int64],
     ) -> None:
@@ -57,8 +57,9 @@ class GameAgent(ABC):
         Args:
             game: The game.
             states: One record a lane; not changed.
-            legal: The sets of legal actions as the engine keeps them, one row a lane; not changed.
-            rng: `uint64`, one generator a lane (`kernels.rng`), from which all randomness of the
+            legal_bits: The sets of legal actions as the engine keeps them, one row a lane; not
+                changed.
+            rngs: `uint64`, one generator a lane (`kernels.rng`), from which all randomness of the
                 choice comes. Advanced.
             lanes: The lanes to choose for (int64), none of them over.
             actions: Where the choices are written (int64), one place a lane; the other lanes'
@@ -75,12 +76,12 @@ class GameAgent(ABC):
         Raises:
             ValueError: If the game is over.
         """
-        states, legal = env.unwrapped.lane()
-        if not legal.any():
+        states, legal_bits = env.unwrapped.lane()
+        if not legal_bits.any():
             raise ValueError(f"{self.name} has nothing to choose: the game is over")
-        generators = rng.integers(2**64, size=1, dtype=np.uint64)
+        rngs = rng.integers(2**64, size=1, dtype=np.uint64)
         lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        self.choose_lanes(env.unwrapped.game, states, legal, generators, lanes, actions)
+        self.choose_lanes(env.unwrapped.game, states, legal_bits, rngs, lanes, actions)
         return int(actions[0])
 
 
@@ -90,7 +91,7 @@ class RandomAgent(GameAgent):
     name = "random"
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, rng: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
-        engine.sample_some(states, legal, rng, lanes, actions)
+        engine.sample_some(states, legal_bits, rngs, lanes, actions)

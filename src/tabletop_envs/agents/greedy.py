@@ -52,7 +52,7 @@ class GreedyAgent(GameAgent):
         return fingerprints.of_settings(self, fingerprints.settings(self), __file__)
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, rng: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         evaluation.load(game)
@@ -61,14 +61,14 @@ class GreedyAgent(GameAgent):
         while first < len(lanes):
             part = lanes[first : first + self._slice]
             begin = time.thread_time()
-            choose_greedily(states, legal, rng, part, actions, copies)
+            choose_greedily(states, legal_bits, rngs, part, actions, copies)
             first += len(part)
             self._slice = next_size(self._slice, len(part), time.thread_time() - begin)
 
 
 @compiled_loop
 def choose_greedily(
-    states: Any, legal: Any, rngs: Any, lanes: Any, actions: Any, copies: Any
+    states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: Any, copies: Any
 ) -> None:
     """`GreedyAgent.choose_lanes`; `copies` are states to work on."""
     size, bits = num_words(states[0]), word_bits(states[0])
@@ -81,7 +81,7 @@ def choose_greedily(
         copies[0] = states[lane]
         deal_hidden(copies[0], player, rng.output(generator))
         for index in range(size):
-            sets[0, index] = legal[lane, index]
+            sets[0, index] = legal_bits[lane, index]
         next_word[0] = 0
         level, first, worth = 0, np.int64(-1), -np.inf
         best, best_worth, equals = np.int64(-1), -np.inf, ZERO

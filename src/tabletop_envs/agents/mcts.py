@@ -8,8 +8,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tabletop_envs import checks
 from tabletop_envs.agents import fingerprints
 from tabletop_envs.agents.agent import GameAgent
@@ -48,7 +46,7 @@ class MCTSAgent(GameAgent):
         words = [f"{name}={value}" for name, value in self.rules.items()]
         self.name = ",".join([f"mcts:{self.simulations}", *words])
         self._game: Game | None = None
-        self._memory: list[tuple[Tree, State]] = []
+        self._memory: list[tuple[Tree, loops.Scratch]] = []
         self._threads = LaneThreads(self.num_threads)
         self._slice = FIRST_SLICE
         # Calls from several threads take turns: they share the memory.
@@ -73,11 +71,11 @@ class MCTSAgent(GameAgent):
         return fingerprints.of_settings(self, {**fingerprints.settings(self), "num_threads": 1})
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, rng: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         with self._turn.lock:
-            self._search(game, loops.Choices(states, rng, lanes, actions))
+            self._search(game, loops.Choices(states, rngs, lanes, actions))
 
     def _search(self, game: Game, choices: loops.Choices) -> None:
         if self._game is not game:
@@ -88,16 +86,15 @@ class MCTSAgent(GameAgent):
         while len(self._memory) < len(parts):
             # A simulation adds a node, or one for each action of the decision in hand.
             nodes = self.simulations * (1 + loops.LONGEST_DECISION) + 2
-            states = np.zeros(loops.NUM_STATES, game.kernel.state)
-            self._memory.append((new_tree(game, nodes, None), states))
+            self._memory.append((new_tree(game, nodes, None), loops.new_scratch(game)))
         memories = dict(zip(parts, self._memory, strict=False))
 
         def search_part(first: int, last: int) -> None:
-            tree, states = memories[first, last]
+            tree, scratch = memories[first, last]
             job = loops.new_job(self.simulations, first, last)
             while job["place"][0] < last and not self._threads.stopping:
                 begin = time.thread_time()
-                done = loops.search_lanes(choices, tree, states, self._settings, job, self._slice)
+                done = loops.search_lanes(choices, tree, scratch, self._settings, job, self._slice)
                 self._slice = next_size(self._slice, done, time.thread_time() - begin)
 
         self._threads.run(parts, search_part)

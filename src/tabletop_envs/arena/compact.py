@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import chain, pairwise
 from typing import Any
 from xml.parsers import expat
 
@@ -75,22 +76,19 @@ class Store:
         return [list(part) for part in self._parts]
 
 
-def changes(before: Sequence[int], after: Sequence[int]) -> list[list[int]]:
-    """What turns a list into another: edits `[place, how many to remove, what to insert …]`."""
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    # From the end, so that places hold.
-    return [
-        [start, stop - start, *after[first:last]]
-        for tag, start, stop, first, last in reversed(matcher.get_opcodes())
-        if tag != "equal"
-    ]
-
-
 def deltas(lists: Iterable[Sequence[int]]) -> list[list[list[int]]]:
-    """Each list as its changes from the one before; the first from an empty one."""
-    result = []
-    before: Sequence[int] = []
-    for after in lists:
-        result.append(changes(before, after))
-        before = after
-    return result
+    """Each list as edits of the one before it, the first as edits of an empty one.
+
+    An edit is `[place, how many to remove, what to insert …]`.
+    """
+    empty: Sequence[int] = []
+    return [
+        [
+            [start, stop - start, *after[first:last]]
+            for tag, start, stop, first, last in reversed(
+                SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+            )  # from the end, so that places hold
+            if tag != "equal"
+        ]
+        for before, after in pairwise(chain([empty], lists))
+    ]

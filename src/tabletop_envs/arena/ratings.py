@@ -23,7 +23,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import permutations
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -181,10 +181,10 @@ class Table:
 
     def pair(self, agent: str, other: str) -> Pair:
         """The results of an agent against another; ValueError where they did not meet."""
-        for pair in self.pairs:
-            if (pair.agent, pair.other) == (agent, other):
-                return pair
-        raise ValueError(f"{agent!r} and {other!r} have not met")
+        met = {(pair.agent, pair.other): pair for pair in self.pairs}
+        if (agent, other) not in met:
+            raise ValueError(f"{agent!r} and {other!r} have not met")
+        return met[agent, other]
 
     def to_dict(self) -> dict[str, Any]:
         """The table in plain JSON types."""
@@ -193,10 +193,10 @@ class Table:
     def __str__(self) -> str:
         lines = [f"{self.game}: {self.games} games, seed {self.seed}"]
         for standing in self.standings:
-            rating = (
-                "" if standing.mu is None else f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
-            )
-            lines.append(f"{standing.agent}: score {_percent(standing.score)}{rating}")
+            line = f"{standing.agent}: score {_percent(standing.score)}"
+            if standing.mu is not None:
+                line += f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
+            lines.append(line)
         for pair in self.pairs:
             count = pair.count
             lines.append(
@@ -234,13 +234,7 @@ def make_table(
     rated = rate(agents, games) if ratings else {}
     standings = [_standing(agent, games, rated.get(agent)) for agent in agents]
     standings.sort(key=lambda s: (-math.inf if s.mu is None else s.mu, s.score or 0), reverse=True)
-    met = {pair for game in games for pair in combinations(sorted(set(game.seats)), 2)}
-    pairs = [
-        _pair(agent, other, games, players)
-        for agent in agents
-        for other in agents
-        if agent != other and tuple(sorted((agent, other))) in met
-    ]
+    pairs = [_pair(agent, other, games, players) for agent, other in permutations(agents, 2)]
     return Table(
         game,
         dict(options),
@@ -250,7 +244,7 @@ def make_table(
         sum(outcome.by_limit for outcome in games),
         _mean([outcome.plies for outcome in games]),
         tuple(standings),
-        tuple(pairs),
+        tuple(pair for pair in pairs if pair.count.games),
         tuple(_seat(seat, games) for seat in range(players)),
     )
 
@@ -260,9 +254,11 @@ def _standing(agent: str, games: Sequence[Outcome], rating: tuple[float, float] 
     values = [game.by_agent(game.shares)[agent] for game in own]
     alone = sum(max(game.shares) == 1 and game.seats[game.shares.index(1)] == agent for game in own)
     shared = sum(value > 0 for value in values) - alone
+    count = Count.of(values)
     mu, sigma = rating or (None, None)
-    score = _mean(values)
-    return Standing(agent, len(own), alone, shared, score, *wilson(score or 0, len(own)), mu, sigma)
+    return Standing(
+        agent, count.games, alone, shared, count.score, count.low, count.high, mu, sigma
+    )
 
 
 def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pair:
@@ -283,8 +279,8 @@ def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pai
 
 def _seat(seat: int, games: Sequence[Outcome]) -> Seat:
     values = [game.shares[seat] for game in games]
-    score = _mean(values)
-    return Seat(seat, values.count(1.0), score, *wilson(score or 0, len(values)))
+    count = Count.of(values)
+    return Seat(seat, values.count(1.0), count.score, count.low, count.high)
 
 
 def rate(agents: Sequence[str], games: Iterable[Outcome]) -> dict[str, tuple[float, float]]:

@@ -65,28 +65,23 @@ def _outcome_of(record: GameRecord, plan: Plan) -> Outcome:
     noted = _tournament_of(record)
     if not noted or record.result is None:
         raise ValueError("this is no game of a tournament")
-    there = {
-        "game": record.game,
-        "options": record.options,
-        "seed": noted.get("seed"),
-        "agents": noted.get("agents"),
-    }
+    there = {**noted, "game": record.game, "options": record.options}
     for name, wanted in plan.settings().items():
-        if there[name] != wanted:
+        if there.get(name) != wanted:
             raise ValueError(
-                f"this is a game of another tournament: its {name} is {there[name]!r}, "
+                f"this is a game of another tournament: its {name} is {there.get(name)!r}, "
                 f"not {wanted!r}"
             )
     number = require_int("number", noted.get("number"), 0, 2**63)
     match = plan.match(number)
     if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
         raise ValueError(f"seed or agents are not those of game {number}")
-    own = match.fingerprints or ()
-    found = record.fingerprints or [None] * len(own)
-    for agent, here, there_ in zip(record.agents, own, found, strict=True):
-        if here != there_:
+    expected = match.fingerprints or ()
+    found = record.fingerprints or [None] * len(expected)
+    for agent, own, other in zip(record.agents, expected, found, strict=True):
+        if own != other:
             raise ValueError(
-                f"this game was played by another agent {agent!r}: its fingerprint is {there_!r}, "
-                f"not {here!r}; a changed agent needs another name or another file"
+                f"this game was played by another agent {agent!r}: its fingerprint is {other!r}, "
+                f"not {own!r}; a changed agent needs another name or another file"
             )
     return Outcome.of(number, record)

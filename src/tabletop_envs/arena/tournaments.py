@@ -214,13 +214,14 @@ class Tournament:
             secrets.randbits(32) if seed is None else checks.seed("seed", seed),
             tuple(map(fingerprint, self._agents.values())),
         )
+        self.finished: dict[int, Outcome] = {}
         self._open()
 
     def _open(self) -> None:
         """Lock the file, and read what it has."""
+        self.finished = {}
         self._sums = dict.fromkeys(self.plan.agents, 0.0)
         self._counts = dict.fromkeys(self.plan.agents, 0)
-        self.finished: dict[int, Outcome] = {}
         self._lock = None if self._path is None else FileLock(self._path)
         if self._path is None:
             return

@@ -23,7 +23,7 @@ from tabletop_envs.arena.records import GameRecord
 if TYPE_CHECKING:
     from tabletop_envs.arena.tournaments import Plan
 
-# A process gets as many games at a time as it plays in about so many seconds.
+# A process gets as many games at a time as it plays in about this time.
 CHUNK_SECONDS = 1.0
 MAX_CHUNK = 1024
 

@@ -13,7 +13,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from tabletop_envs import registry
 from tabletop_envs.checks import nearest
@@ -154,9 +154,15 @@ def number_text(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def new_table(title: str | None = None, padding: int = 0) -> Table:
+def numbers(*headings: str) -> list[Column]:
+    """Columns of numbers."""
+    return [Column(heading, justify="right", no_wrap=True) for heading in headings]
+
+
+def new_table(*columns: Column | str, title: str | None = None, padding: int = 0) -> Table:
     """A Rich table in the look that all commands share."""
     return Table(
+        *columns,
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         padding=(0, padding),

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from tabletop_envs import registry
 from tabletop_envs.cli.common import AsJson, find_games, new_table, print_tables, value_text
@@ -27,10 +27,8 @@ def list_games(json_: AsJson = False) -> None:
 def options_table(game: Game) -> Table:
     """A game's ids and options."""
     ids = f"{registry.batch_id(game.name)} (PettingZoo: {registry.aec_id(game.name)})"
-    table = new_table(ids)
-    for heading in ("option", "default", "allowed"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("meaning")
+    narrow = [Column(heading, no_wrap=True) for heading in ("option", "default", "allowed")]
+    table = new_table(*narrow, "meaning", title=ids)
     for option in game.options:
         is_bool = isinstance(option.default, bool)
         allowed = "true, false" if is_bool else f"{option.minimum} to {option.maximum}"

@@ -92,5 +92,5 @@ def choose_games(path: Path, numbers: Sequence[int]) -> list[GameRecord]:
         raise wrong("FILE", f"{path} has no games")
     for number in numbers:
         if not 1 <= number <= last:
-            raise wrong("--game", f"{number} must be one of the games 1 to {last} of {path}")
+            raise wrong("--game", f"{path} has no game {number}")
     return chosen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 import tabletop_envs
 from tabletop_envs import registry
@@ -24,6 +24,7 @@ from tabletop_envs.cli.common import (
     find_games,
     new_table,
     number_text,
+    numbers,
     print_tables,
     read_options,
     seed_option,
@@ -195,14 +196,12 @@ def result_entry(result: Result) -> dict[str, Any]:
 
 def results_table(results: Sequence[Result], caption: str) -> Table:
     """The results: a row a game, a line a player; below, options that are not the defaults."""
-    table = new_table()
-    table.add_column("game", no_wrap=True)
-    for heading in ("actions/s", "games", "mean\nlength", "longest", "by\nlimit"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("player", no_wrap=True)
-    for heading in ("wins", "mean\nreward"):
-        table.add_column(heading, justify="right", no_wrap=True)
-
+    table = new_table(
+        Column("game", no_wrap=True),
+        *numbers("actions/s", "games", "mean\nlength", "longest", "by\nlimit"),
+        Column("player", no_wrap=True),
+        *numbers("wins", "mean\nreward"),
+    )
     for result in results:
         entry = result_entry(result)
         players = entry["players"]

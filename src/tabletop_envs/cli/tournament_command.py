@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.table import Table as RichTable
 
 import tabletop_envs
@@ -24,6 +25,7 @@ from tabletop_envs.cli.common import (
     game_options,
     new_table,
     number_text,
+    numbers,
     print_tables,
     require_output,
     seed_option,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from tabletop_envs.arena.tournaments import Progress
     from tabletop_envs.game import Game
 
-# At most so many agents fit side by side into 80 columns; more are shown as a list of pairs.
+# How many agents fit side by side into 80 columns; more are shown as a list of pairs.
 MAX_COLUMNS = 4
 
 
@@ -191,13 +193,9 @@ def _cell(count: Count) -> str:
 
 def standings_table(table: Table) -> RichTable:
     """The agents, the best first."""
-    rich = new_table(_title(table), 1)
-    rich.add_column("agent")
-    for heading in ("games", "first", "shared", "score", "95 % interval"):
-        rich.add_column(heading, justify="right", no_wrap=True)
+    columns = numbers("games", "first", "shared", "score", "95 % interval", "rating")
     rated = any(standing.mu is not None for standing in table.standings)
-    if rated:
-        rich.add_column("rating", justify="right", no_wrap=True)
+    rich = new_table("agent", *columns[: 5 + rated], title=_title(table), padding=1)
     for standing in table.standings:
         row = [
             standing.agent,
@@ -206,10 +204,9 @@ def standings_table(table: Table) -> RichTable:
             f"{standing.shared:,}",
             number_text(standing.score, ".1%"),
             _interval(standing.low, standing.high),
+            f"{standing.mu:.1f} ± {standing.sigma:.1f}" if rated else "",
         ]
-        if rated:
-            row.append(f"{standing.mu:.1f} ± {standing.sigma:.1f}")
-        rich.add_row(*row)
+        rich.add_row(*row[: 6 + rated])
     return rich
 
 
@@ -219,11 +216,9 @@ def _title(table: Table) -> str:
 
 
 def _pairs_table(table: Table, agents: list[str]) -> RichTable:
-    rich = new_table("Each agent against each other", 1)
-    for heading in ("agent", "other"):
-        rich.add_column(heading)
-    for heading in ("result", "score", "95 % interval", "moving\nfirst", "different\ngames"):
-        rich.add_column(heading, justify="right", no_wrap=True)
+    columns = numbers("result", "score", "95 % interval", "moving\nfirst", "different\ngames")
+    title = "Each agent against each other"
+    rich = new_table("agent", "other", *columns, title=title, padding=1)
     met = {(pair.agent, pair.other): pair for pair in table.pairs}
     for agent, other in combinations(agents, 2):
         pair = met.get((agent, other))
@@ -243,13 +238,12 @@ def _pairs_table(table: Table, agents: list[str]) -> RichTable:
 def cross_table(table: Table) -> RichTable:
     """Each agent against each other: wins, draws, losses, score and its interval."""
     agents = [standing.agent for standing in table.standings]
-    rich = new_table("The agent of the row against that of the column", 1)
     if len(agents) > MAX_COLUMNS:
         return _pairs_table(table, agents)
+    columns = [Column(agent, justify="right") for agent in agents]
+    title = "The agent of the row against that of the column"
+    rich = new_table("", *columns, title=title, padding=1)
     rich.show_lines = True
-    rich.add_column("")
-    for agent in agents:
-        rich.add_column(agent, justify="right")
     cells = {(pair.agent, pair.other): _cell(pair.count) for pair in table.pairs}
     for agent in agents:
         rich.add_row(agent, *(cells.get((agent, other), "") for other in agents))
@@ -265,9 +259,8 @@ def cross_table(table: Table) -> RichTable:
 
 def seats_table(table: Table) -> RichTable:
     """What a seat is worth."""
-    rich = new_table("Seats, all agents together", 1)
-    for heading in ("seat", "first", "score", "95 % interval", "without advantage"):
-        rich.add_column(heading, justify="right", no_wrap=True)
+    columns = numbers("seat", "first", "score", "95 % interval", "without advantage")
+    rich = new_table(*columns, title="Seats, all agents together", padding=1)
     for seat in table.seats:
         rich.add_row(
             f"player_{seat.seat}",

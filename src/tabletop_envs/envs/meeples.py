@@ -1,12 +1,13 @@
-"""meeples: lay dominoes, win fields with dice, occupy them with meeples, and set off what the fields can do.
+"""meeples: lay dominoes, win fields with dice, occupy them with meeples, set off special actions.
 
 The table
 =========
 
-Two to four players (`player_0` …) lay the 28 stones of a double-six domino set on a table of 24×24 fields;
-`field = row * 24 + column`, row 0 at the top. Each half of a stone covers one field and gives it its value.
-In a game's second round it may look like this (`─` and `│` join the halves of a stone, dots are bare fields;
-capitals are meeples, small letters blocks: A and a of `player_0`, B and b of `player_1`)::
+Two to four players (`player_0` …) lay the 28 stones of a double-six domino set on a table of 24×24
+fields; `field = row * 24 + column`, row 0 at the top. Each half of a stone covers one field and
+gives it its value. In a game's second round it may look like this (`─` and `│` join the halves of a
+stone, dots are bare fields; capitals are meeples, small letters blocks: A and a of `player_0`, B
+and b of `player_1`)::
 
          10 11 12 13 14 15 16
       7  ·  ·  ·  ·  ·  ·  ·
@@ -30,94 +31,103 @@ capitals are meeples, small letters blocks: A and a of `player_0`, B and b of `p
 Rules
 =====
 
-The numbers (M1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours, with the reason.
-*Adjacent* means sharing an edge throughout: things touch, adjoin and are attached by edges, never by corners. (D: the
-source says "orthogonally" of clones only; we read it everywhere, since it says so where corners count, "diagonally".)
+The numbers (M1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours,
+with the reason. *Adjacent* means sharing an edge throughout: things touch, adjoin and are attached
+by edges, never by corners. (D: the source says "orthogonally" of clones only; we read it
+everywhere, since it says so where corners count, "diagonally".)
 
 *Material*
 
 M1 Stones
-    The 28 stones of a double-six domino set. (D: the source names no set; we take this one, since it has the values 0 … 6
-    that the source names.) Each half covers one field and gives it its value; a stone's first half is the smaller value.
+    The 28 stones of a double-six domino set. (D: the source names no set; we take this one, since
+    it has the values 0 … 6 that the source names.) Each half covers one field and gives it its
+    value; a stone's first half is the smaller value.
 M2 Hands
-    (D: the source does not say how many stones there are for each; they are dealt out evenly, 14, 9 or 7 each, since each
-    player lays as many. With three players one is left over and out of the game. They are hidden from the others, as
-    dominoes are; `open_hands` shows them.)
+    (D: the source does not say how many stones there are for each; they are dealt out evenly, 14, 9
+    or 7 each, since each player lays as many. With three players one is left over and out of the
+    game. They are hidden from the others, as dominoes are; `open_hands` shows them.)
 M3 The table
-    (D: the source sets no bounds; we take 24×24 fields, since arrays need some, and random games hardly ever need more.)
+    (D: the source sets no bounds; we take 24×24 fields, since arrays need some, and random games
+    hardly ever need more.)
 M4 Meeples, blocks, dice
-    Each player has 10 meeples. (D: the source does not say how many blocks and dice; blocks are without limit, since dice
-    limit them, and there are `dice_per_player` dice for each player, all in one pool, so that the table grows with the
-    players.)
+    Each player has 10 meeples. (D: the source does not say how many blocks and dice; blocks are
+    without limit, since dice limit them, and there are `dice_per_player` dice for each player, all
+    in one pool, so that the table grows with the players.)
 M5 Empty fields
-    A field is *empty* when a stone's half lies there with neither meeple nor block on it. Fields of value 0 stay empty
-    for ever.
+    A field is *empty* when a stone's half lies there with neither meeple nor block on it. Fields of
+    value 0 stay empty forever.
 M6 Neighbours
-    No two meeples of a colour may come to stand next to each other, judged after the action. (D: the source does not say
-    how clones fit in, which come beside the field of an own meeple; we allow a clone beside the meeple that it is cloned
-    from, since there would be none otherwise. Such a pair may stay, or travel on the two halves of one stone (M21).
-    Whatever else brings a meeple beside one of its colour is illegal, its former partner included, since the source makes no
-    exception: a stone may not be picked up and swung round so that its meeple ends beside the one that it stood beside before.)
+    No two meeples of a colour may come to stand next to each other, judged after the action. (D:
+    the source does not say how clones fit in, which come beside the field of an own meeple; we
+    allow a clone beside the meeple that it is cloned from, since there would be none otherwise.
+    Such a pair may stay, or travel on the two halves of one stone (M21). Any other action that
+    brings a meeple beside one of its colour is illegal, its former partner included, since the
+    source makes no exception: a stone may not be picked up and swung round so that its meeple ends
+    beside the one that it stood beside before.)
 
 *The setup, player by player*
 
 M7 Two stones
-    The second touches the first. A later player's first stone touches the layout, and only where the second can then
-    touch it. (D: the source does not say where the very first stone lies; we lay it on row 12, columns 11 and 12, first
-    half left: the middle.)
+    The second touches the first. A later player's first stone touches the layout, and only where
+    the second can then touch it. (D: the source does not say where the very first stone lies; we
+    lay it on row 12, columns 11 and 12, first half left: the middle.)
 M8 A meeple
-    goes on one of the four fields. (D: not on a 0, since those stay empty; and it sets nothing off, since the source has
-    special actions in rounds alone.)
+    goes on one of the four fields. (D: not on a 0, since those stay empty; and it sets nothing off,
+    since the source has special actions in rounds alone.)
 M9 The first round
-    follows. (D: the source rolls all dice once, here; we roll them in every round, this one included, since dice have
-    been taken. `player_0` begins every phase of every round: the source does not say who begins, and a fixed order is the
-    simplest.)
+    follows. (D: the source rolls all dice once, here; we roll them in every round, this one
+    included, since dice have been taken. `player_0` begins every phase of every round: the source
+    does not say who begins, and a fixed order is the simplest.)
 
 *A round*
 
 M10 Its beginning
     All blocks leave the table and all dice are rolled (M9).
 M11 Stones
-    Each player with stones lays one, adjacent to the layout, but with no half adjacent to a stone that carries an own
-    meeple. If there is no such place, any place at the layout will do. Values need not match.
+    Each player with stones lays one, adjacent to the layout, but with no half adjacent to a stone
+    that carries an own meeple. If there is no such place, any place at the layout will do. Values
+    need not match.
 M12 Blocks
-    In turn, each player sets a block: takes a die and puts the block on a field of its value, adjacent to an own meeple
-    or own block, without a meeple on it. A foreign block there is replaced. (D: the source does not say what becomes of
-    its die; its owner keeps it, since only M13 gives dice back. Own blocks are not replaced, since that would only waste
-    a die.)
+    The players take turns to set a block: the player takes a die and puts the block on a field of
+    its value, adjacent to an own meeple or own block, without a meeple on it. A foreign block there
+    is replaced. (D: the source does not say what becomes of its die; its owner keeps it, since only
+    M13 gives dice back. Own blocks are not replaced, since that would only waste a die.)
 M13 No die fits
-    Who can use no die may roll those left once again. If one fits then, it is used at once, or the player passes. If none
-    fits, the turn has failed, but the player stays in; who has set a block in this round, and has one on the table, gives
-    one up, and a die returns to the pool. (D: the source does not say which block, nor what the die shows; the player
-    chooses, since it is "an own" one, and the die shows the value of the field, as when it was taken.)
+    A player who can use no die may roll those left once again. If one fits then, it is used at
+    once, or the player passes. If none fits, the turn has failed, but the player stays in; a player
+    who has set a block in this round, and has one on the table, gives one up, and a die returns to
+    the pool. (D: the source does not say which block, nor what the die shows; the player chooses,
+    since it is "an own" one, and the die shows the value of the field, as when it was taken.)
 M14 Passing
     is always allowed, and final for the round.
 M15 After the first pass
-    everybody else takes one die more at most.
+    every other player takes one more die at most.
 M16 Re-rolling or passing
-    (D: the source does not say what else who can use no die may do; there is no third choice, since waiting would be
-    free.)
+    (D: the source does not say what else a player who can use no die may do; there is no third
+    choice, since waiting would be free.)
 M17 The end of the phase
-    The pool is empty, or nobody may take a die, or as many turns in a row have failed as players are still in. (D: the
-    source speaks of a full round in which nobody can set; passes in between neither count nor start the count again,
-    since who passes has not tried.)
+    The pool is empty, or no player may take a die, or as many turns in a row have failed as players
+    are still in. (D: the source speaks of a full round in which no player can set; passes in
+    between neither count nor start the count again, since a player who passes has not tried.)
 M18 Meeples
-    Each player has one turn of any number of actions: put a meeple from supply on an own block, or, once a turn, move an
-    own meeple from the table onto an own block. Then the turn is ended; one need not do anything. (D: the source does not
-    say what becomes of the block; it is removed, since a field with a meeple takes no block.)
+    Each player has one turn of any number of actions: put a meeple from supply on an own block, or,
+    once a turn, move an own meeple from the table onto an own block. Then the turn is ended; one
+    need not do anything. (D: the source does not say what becomes of the block; it is removed,
+    since a field with a meeple takes no block.)
 M19 Special actions
-    Every field so occupied *sets off* the special action of its value, carried out at once by the player in turn. (D: the
-    source speaks of "each newly occupied value"; we read every occupied field, since a value is nothing that one stands
-    on.)
+    Every field so occupied *sets off* the special action of its value, carried out at once by the
+    player to move. (D: the source speaks of "each newly occupied value"; we read every occupied
+    field, since a value is nothing that one stands on.)
 
 *Special actions*
 
 M20 Values 5 and 6
     set off nothing.
 M21 Value 4, *land*
-    Pick up a stone with a bare field beside it, with everything on it, and lay it elsewhere adjacent to what remains. (D:
-    the source does not say what is elsewhere; it is another pair of fields, of which one may stay, so that land always
-    changes the layout. The layout may fall apart, and M11's ban is left aside, since the source bars neither.)
+    Pick up a stone with a bare field beside it, with everything on it, and lay it elsewhere
+    adjacent to what remains. (D: the source does not say what is elsewhere; it is another pair of
+    fields, of which one may stay, so that land always changes the layout. The layout may fall
+    apart, and M11's ban is left aside, since the source bars neither.)
 M22 Value 3, *sidestep*
     If wanted, move any meeple, of any player, to an empty field diagonally beside it.
 M23 Value 2, *clone*
@@ -125,87 +135,91 @@ M23 Value 2, *clone*
 M24 Value 1, *teleport*
     The meeple that set this off moves to another empty 1.
 M25 Duty
-    (D: land, clone and teleport must be carried out where they can be, since the source calls only the sidestep
-    voluntary. What cannot be carried out falls away.)
+    (D: land, clone and teleport must be carried out where they can be, since the source calls only
+    the sidestep voluntary. What cannot be carried out falls away.)
 M26 Chains
-    (D: the source does not say whether special actions set off others. A clone, and an own meeple that sidestepped, set
-    off their new field, since they occupy it anew; in one chain each value goes off only once, so that chains end. Land
-    and teleport set off nothing, since meeples keep their values in them; nor does a foreign meeple's sidestep, since its
-    player is not in turn.)
+    (D: the source does not say whether special actions set off others. A clone, and an own meeple
+    that sidestepped, set off their new field, since they occupy it anew; in one chain each value
+    goes off only once, so that chains end. Land and teleport set off nothing, since meeples keep
+    their values in them; nor does a foreign meeple's sidestep, since its player is not to move.)
 
 *The end*
 
 M27 The end
-    comes at the end of a round in which a player has put out all ten meeples, or after which nobody has a field on which
-    a meeple might stand, or after three rounds in a row, each ending with all hands empty, in which no meeple came from
-    supply onto the table. (D: the source does not say what counts. A field with a block might take a meeple, since blocks
-    leave; clones come from supply, moves do not; and the round that lays the last stones is one of the three, since its
-    hands are empty, too.)
+    comes at the end of a round in which a player has put out all ten meeples, or after which no
+    player has a field on which a meeple might stand, or after three rounds in a row, each ending
+    with all hands empty, in which no meeple came from supply onto the table. (D: the source does
+    not say what counts. A field with a block might take a meeple, since blocks leave; clones come
+    from supply, moves do not; and the round that lays the last stones is one of the three, since
+    its hands are empty as well.)
 M28 Scores
-    Each meeple counts the value of its field; rewards at the end, zero before: with k of n players sharing the top score,
-    each of them gets (n/k − 1)/(n − 1), and each other player −1/(n − 1): for two players +1 and −1, or 0 and 0 for a
-    tie. `infos[agent]`: `score` (the standing) and `ply`.
+    Each meeple counts the value of its field; rewards at the end, zero before: with k of n players
+    sharing the top score, each of them gets (n/k − 1)/(n − 1), and each other player −1/(n − 1):
+    for two players +1 and −1, or 0 and 0 for a tie. `infos[agent]`: `score` (the standing) and
+    `ply`.
 M29 The limit
-    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands, so that every game
-    ends. We take 1000, which random games hardly ever reach.) A game ended so is terminated, not truncated: the limit is a
-    rule, and `by_limit` in a snapshot's outcome tells.
+    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands, so
+    that every game ends. We take 1000, which random games hardly ever reach.) A game ended so is
+    terminated, not truncated: the limit is a rule, and `by_limit` in a snapshot's outcome tells.
 
 Options
 =======
 
-=================  =======  ==========  ==================================================================
+=================  =======  ==========  ============================================
 option             default  allowed     meaning
-=================  =======  ==========  ==================================================================
+=================  =======  ==========  ============================================
 `num_players`      2        2 … 4       how many players
 `dice_per_player`  3        1 … 5       dice of each player, all in one pool
 `open_hands`       False    True/False  whether all hands are seen by everybody
 `max_plies`        1000     1 … 2^21−1  the game ends after this many actions
-=================  =======  ==========  ==================================================================
+=================  =======  ==========  ============================================
 
 Actions
 =======
 
 `Discrete(610)`, one small decision an action:
 
-=========  ==========================================================================================
+=========  ======================================================================================
 action     meaning
-=========  ==========================================================================================
+=========  ======================================================================================
 0 … 575    a field, `row * 24 + column`
 576 … 603  a stone, in the order 0-0, 0-1, … 0-6, 1-1, … 6-6
 604 … 607  a direction (up, right, down, left): where the second half lies, seen from the first
 608        pass, end the turn, decline a sidestep
 609        re-roll
-=========  ==========================================================================================
+=========  ======================================================================================
 
-- Laying a stone, from the hand or by *land*: the stone, the field of its first half (the smaller value), the
-  direction.
+- Laying a stone, from the hand or by *land*: the stone, the field of its first half (the smaller
+  value), the direction.
 - Setting or giving up a block, putting a meeple, clone, teleport: the field.
-- Moving a meeple, by the turn's move or by *sidestep*: the field where it stands, the field where it goes.
+- Moving a meeple, by the turn's move or by *sidestep*: the field where it stands, the field where
+  it goes.
 
-Only choices that can be completed are legal; the only choice is an action, too. Consecutive actions of one
-player are consecutive steps.
+Only choices that can be completed are legal; a forced choice is an action as well. Consecutive
+actions of one player are consecutive steps.
 
 Observation
 ===========
 
-`Box(L = 5972)`, seen from the observing agent. *Places* are the players in turn order, the observer first;
-those that nobody has are zeros. `OBSERVATION` has the slices:
+`Box(L = 5972)`, seen from the observing agent. *Places* are the players in turn order, the observer
+first; places without a player are zeros. `OBSERVATION` has the slices:
 
 {observation}
 
-Hidden, unless hands are open, are the others' hands, and the stone and field that another player has chosen
-but not laid yet: others see that a stone has been taken up, not which. Meeples and blocks share the planes
-`owners`, and values are one plane of numbers, to keep the observation short: its size is what the speed of a
-batch depends on.
+Hidden, unless hands are open, are the others' hands, and the stone and field that another player
+has chosen but not laid yet: others see that a stone has been taken up, not which. Meeples and
+blocks share the planes `owners`, and values are one plane of numbers, to keep the observation
+short: its size is what the speed of a batch depends on.
 
 Positions
 =========
 
-`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
-played to the end passes, so puzzles that no game leads to are welcome. The hands tell `round` until
-they are empty, and nobody has laid fewer stones than the others; the layout may lie anywhere from the second round on. Meeples of
-one colour are side by side only in pairs, one of them on a 2 (M6). `round` may be so high that the game still ends
-by round 120 at the latest (M27).
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its
+history: what can be played to the end passes, so puzzles that no game leads to are welcome. The
+hands tell `round` until they are empty, and no player has laid fewer stones than the others; the
+layout may lie anywhere from the second round on. Meeples of one colour are side by side only in
+pairs, one of them on a 2 (M6). `round` may be so high that the game still ends by round 120 at the
+latest (M27).
 
 Example
 =======
@@ -215,7 +229,8 @@ Example
 >>> env.reset(seed=1)
 >>> for agent in env.agent_iter():
 ...     observation, reward, terminated, truncated, info = env.last()
-...     env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+...     over, mask = terminated or truncated, observation["action_mask"]
+...     env.step(None if over else env.action_space(agent).sample(mask))
 """
 
 from __future__ import annotations
@@ -276,7 +291,7 @@ PROMPTS = {
 
 
 class Meeples(Game):
-    """What the environments need to know of meeples."""
+    """meeples, for environments: options, positions as data, names of actions."""
 
     name = "meeples"
     kernel = KERNEL
@@ -411,21 +426,22 @@ class Meeples(Game):
 
 
 GAME = Meeples()
+# In the manual above, the table of what the kernel declares.
 __doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 
 
 def env(**options: Any) -> TabletopEnv:
-    """The environment, in which an illegal action loses (`TabletopEnv` has the arguments)."""
+    """Make the environment in which an illegal action loses; arguments as in `TabletopEnv`."""
     return TabletopEnv(GAME, **{"on_illegal": "lose", **options})
 
 
 def raw_env(**options: Any) -> TabletopEnv:
-    """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
+    """Make the environment in which an illegal action raises ValueError; see `TabletopEnv`."""
     return TabletopEnv(GAME, **options)
 
 
 def parallel_env(**options: Any) -> TabletopParallelEnv:
-    """The turn-based parallel environment, in which an illegal action loses (`TabletopParallelEnv` has the arguments)."""
+    """Make the parallel environment in which an illegal action loses; see `TabletopParallelEnv`."""
     return TabletopParallelEnv(GAME, **{"on_illegal": "lose", **options})

@@ -82,7 +82,7 @@ class Position:
         return repr(PHASES[self.phase])
 
     def must(self, holds: bool, name: str, wanted: str) -> None:
-        """ValueError saying what an entry is and what it `wanted` to be, unless the condition holds."""
+        """Raise ValueError, saying what an entry is and what it must be, unless `holds`."""
         require(holds, f"{name} is {getattr(self, name)}, but must {wanted}")
 
 
@@ -153,7 +153,7 @@ def check_pairs(position: Position) -> None:
 
 
 def check_dice(position: Position) -> None:
-    """The pool: none in the setup, all while stones are laid; a block costs a die (M9, M10, M12)."""
+    """No dice in the setup, all while stones are laid; a block costs a die (M9, M10, M12)."""
     total = position.players * position.dice_per_player
     pool, blocks, name = len(position.dice), len(position.blocks), position.phase_name
     if position.phase == SETUP:
@@ -231,8 +231,8 @@ def check_bookkeeping(position: Position) -> None:
 def check_last_round(position: Position) -> None:
     """However the game continues, its rounds can be counted up to LAST_ROUND.
 
-    From the round on that empties the hands each new meeple, but each player's last, can put the end of the
-    game off by three rounds, and three rounds in a row without any end it (M27).
+    From the round on that empties the hands, each new meeple but each player's last can put the end
+    of the game off by three rounds, and three rounds in a row without any end it (M27).
     """
     spare = sum(supply - 1 for supply in position.supply)
     if 0 in position.supply:
@@ -405,7 +405,7 @@ def _check_hands(position: Position, mover: int) -> None:
         require_equal(f"the size of hands[{player}]", len(hand), size)
     if position.round == 1 and position.phase <= GIVE_UP:
         _check_connected(position)
-    # Seven actions each in the setup, three for every further stone, and those of the stone being laid.
+    # Seven actions each in the setup, three for each further stone, and those of the current one.
     least = 7 * position.players + 3 * (len(position.places) - 2 * position.players)
     if laying:
         least += chosen + (position.chosen_field is not None)

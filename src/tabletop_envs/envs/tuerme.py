@@ -182,9 +182,9 @@ from tabletop_envs.game import (
 )
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
-from tabletop_envs.kernels.tuerme_board import (
+from tabletop_envs.kernels.tuerme.plan import (
     CITIES,
-    CITY,
+    CITY_AT,
     COLUMNS,
     FIELDS,
     HALF,
@@ -199,10 +199,7 @@ COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
     kernel.MAX_HEIGHT,
 )
 STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
-CITY_LOTS = [
-    [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
-    for city in range(CITIES)
-]
+CITY_LOTS = [np.flatnonzero(city == CITY_AT).tolist() for city in range(CITIES)]
 # Colour, symbol and height of a stack.
 Stack = tuple[int, int, int]
 
@@ -308,7 +305,7 @@ def _read_stacks(state: Any) -> dict[int, Stack]:
 
 def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
     """Write stacks into an empty state."""
-    state["symbols"] = LOT_SYMBOLS[:, None]
+    state["symbols"] = [board.words for board in LOT_SYMBOLS]
     for square, (colour, symbol, height) in stacks.items():
         half, bit = square // HALF, np.uint64(1 << square % HALF)
         state["colours"][colour, half] |= bit

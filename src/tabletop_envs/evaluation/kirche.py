@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
-from tabletop_envs.kernels.bits import ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels import State
+from tabletop_envs.kernels.bits import ZERO, Board, jit_inline, jitable, popcount
 from tabletop_envs.kernels.kirche import ALL, COLUMNS_BEFORE, COLUMNS_FROM, EDGE, KERNEL, neighbours
 
 INNER = ALL & ~EDGE
@@ -35,7 +36,7 @@ _NOT_FIRST, _NOT_LAST = COLUMNS_FROM[1], COLUMNS_BEFORE[1]
 
 
 @jit_inline
-def along_rows(squares: int, empty: int) -> int:
+def along_rows(squares: Board, empty: Board) -> Board:
     """The squares from which one of `squares` is reached along a row over empty ones (all bitboards).
 
     Also those that are not empty themselves: what stands there can slide to one of `squares`.
@@ -56,7 +57,7 @@ def along_rows(squares: int, empty: int) -> int:
 
 
 @jit_inline
-def along_columns(squares: int, empty: int) -> int:
+def along_columns(squares: Board, empty: Board) -> Board:
     """The same along columns."""
     down, way = squares, empty
     down |= way & (down << _7)
@@ -74,7 +75,7 @@ def along_columns(squares: int, empty: int) -> int:
 
 
 @jitable
-def turns_to(goals: int, pieces: int, horizontal: int, empty: int, pastor: int) -> int:
+def turns_to(goals: Board, pieces: Board, horizontal: Board, empty: Board, pastor: Board) -> int:
     """The sum over `pieces` of the turns that each needs to one of the squares `goals` (none stands on one)."""
     can_slide = horizontal & (((empty & _NOT_FIRST) >> _1) | ((empty & _NOT_LAST) << _1))
     can_slide |= ~horizontal & ((empty >> _7) | (empty << _7))
@@ -96,7 +97,7 @@ def turns_to(goals: int, pieces: int, horizontal: int, empty: int, pastor: int) 
 
 
 @jit_inline
-def turns_left(state: Any, player: int, empty: int) -> float:
+def turns_left(state: State, player: int, empty: Board) -> float:
     """About how many turns a player still needs to a finished town."""
     own = state.pieces[player]
     horizontal, pastor = state.horizontal, state.pastor
@@ -123,7 +124,7 @@ def turns_left(state: Any, player: int, empty: int) -> float:
     return turns + np.float64(turns_to(neighbours(core), outside, horizontal, empty, pastor))
 
 
-def values_of(state: Any, values: Any) -> None:
+def values_of(state: State, values: Any) -> None:
     """See `evaluation.evaluate`."""
     empty = ALL & ~(state.pieces[0] | state.pieces[1] | state.pastor)
     for player in range(2):

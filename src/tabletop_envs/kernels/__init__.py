@@ -1,6 +1,6 @@
 """The kernel contract: what a game gives to the engine, stated once.
 
-A kernel is one file with the rules of one game. It gives a NumPy structured dtype, the *state*, and four
+A kernel is a module with the rules of one game. It gives a NumPy structured dtype, the *state*, and four
 jitted functions on one record of it, and hands them to `register`. From then on the generic names below
 resolve by the record's type at compile time, in `engine.py` and in a user's own `@njit` code alike, at no
 cost a call.
@@ -23,8 +23,8 @@ A set of actions is an array of `uint64` words of `word_bits` bits each: action 
 word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes fall on words.
 
 - `start(state)`: set up a new game. Options and `rng` are there already; everything else is written.
-- `legal_actions(state, words)`: write the set of legal actions of a running game into the first `num_words` of
-  `words` (`uint64`), every one of them; at least one action is legal.
+- `legal_actions(state, legal_bits)`: write the set of legal actions of a running game into the first `num_words` of
+  `legal_bits` (`uint64`), every one of them; at least one action is legal.
 - `step(state, action)`: play a legal action (int64) in a running game, without checking it, and keep `ply`, `to_move`,
   `status` and `scores` up to date. The result of an illegal action is undefined, but never out of bounds.
 - `observe(state, player, observation)`: write what `player` sees into `observation` (`int8[observation_size]`,
@@ -47,6 +47,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import from_dtype
 from numba.extending import overload
 
@@ -54,6 +55,12 @@ from tabletop_envs.kernels.compiling import INTERPRETED, code_digest, record_dty
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
+
+# Names for the type checker and readers: one record of a game's state dtype, a set of actions, an
+# observation.
+State = Any
+LegalBits = npt.NDArray[np.uint64]
+Observation = npt.NDArray[np.int8]
 
 COMMON_FIELDS: tuple[tuple[str, type], ...] = (
     ("rng", np.uint64),
@@ -139,54 +146,54 @@ def state_dtype(
 _INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
 
 
-def _interpret(name: str, state: Any, *arguments: Any) -> Any:
+def _interpret(name: str, state: State, *arguments: Any) -> Any:
     function = _INTERPRETED.get((name, state.dtype)) if INTERPRETED else None
     if function is None:
         raise TypeError(f"kernels.{name} is for compiled code, on a state whose kernel is imported")
     return function(state, *arguments)
 
 
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """Set up a new game in `state` (see the contract above)."""
     _interpret("start", state)
 
 
-def legal_actions(state: Any, words: Any) -> None:
-    """Write the set of legal actions into `words` (see the contract above)."""
-    _interpret("legal_actions", state, words)
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
+    """Write the set of legal actions into `legal_bits` (see the contract above)."""
+    _interpret("legal_actions", state, legal_bits)
 
 
-def step(state: Any, action: int) -> None:
+def step(state: State, action: int) -> None:
     """Play a legal action (see the contract above)."""
     _interpret("step", state, action)
 
 
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """Write what `player` sees into `observation` (see the contract above)."""
     _interpret("observe", state, player, observation)
 
 
-def deal_hidden(state: Any, player: int, generator: int) -> None:
+def deal_hidden(state: State, player: int, generator: int) -> None:
     """Deal anew what `player` cannot see, and all chance to come (see the contract above)."""
     _interpret("deal_hidden", state, player, generator)
 
 
-def num_actions(state: Any) -> int:
+def num_actions(state: State) -> int:
     """The size of the action space, a constant of the game."""
     return int(_interpret("num_actions", state))
 
 
-def word_bits(state: Any) -> int:
+def word_bits(state: State) -> int:
     """How many actions a word of a set of actions holds, a constant of the game."""
     return int(_interpret("word_bits", state))
 
 
-def observation_size(state: Any) -> int:
+def observation_size(state: State) -> int:
     """The length of an observation, a constant of the game."""
     return int(_interpret("observation_size", state))
 
 
-def _deal_chance(state: Any, player: int, generator: int) -> None:
+def _deal_chance(state: State, player: int, generator: int) -> None:
     state.rng = generator
 
 

@@ -20,8 +20,6 @@ Action = plane · 49 + square, so a set of actions is 27 words of 49 bits, one b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -30,12 +28,15 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     Kernel,
+    LegalBits,
+    Observation,
     Part,
+    State,
     offsets,
     register,
     state_dtype,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, board, write_bytes
+from tabletop_envs.kernels.bits import ONE, ZERO, Board, board, write_bytes
 
 SIZE = 7
 SQUARES = SIZE * SIZE
@@ -49,7 +50,7 @@ OBSERVATION = (
     Part("ridges", (2, SIZE, SIZE), "planes of the pieces with horizontal, vertical ridge"),
     Part("pastor", (1, SIZE, SIZE), "where the pastor stands"),
     Part("phase", (3,), "churches, houses, moves"),
-    Part("to_move", (2,), "the player in turn: own, other; both 0 once the game is over"),
+    Part("to_move", (2,), "the player to move: own, other; both 0 at the end"),
     Part("seat", (2,), "the observing player: light, dark"),
     Part("houses_left", (2,), "houses still to be placed: own, other", high=7),
     Part("ply", (3,), "actions played, in base 128, lowest digit first", high=127),
@@ -101,7 +102,7 @@ MAIN_DIAGONAL_CORNERS = ONE | (ONE << _48)
 
 
 @njit(inline="always")
-def neighbours(squares: int) -> int:
+def neighbours(squares: Board) -> Board:
     """The squares adjacent to any of `squares` (bitboards)."""
     return (
         ((squares & COLUMNS_FROM[1]) >> _1)
@@ -112,7 +113,7 @@ def neighbours(squares: int) -> int:
 
 
 @njit
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """An empty board with the pastor in its centre (K1); options and `rng` are kept."""
     state.pieces[0] = ZERO
     state.pieces[1] = ZERO
@@ -129,7 +130,7 @@ def start(state: Any) -> None:
 
 
 @njit
-def placements(state: Any) -> int:
+def placements(state: State) -> Board:
     """The squares where the player to move may place the next piece (K3, K4), as a bitboard."""
     if state.ply >= 4:
         own = state.pieces[state.to_move]
@@ -144,17 +145,17 @@ def placements(state: Any) -> int:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """The set of legal actions: placements (K3, K4), or moves and swaps (K7, K8)."""
     if state.ply < 4 + 2 * state.num_houses:
         squares = placements(state)
-        words[PLACE_HORIZONTAL] = squares
-        words[PLACE_VERTICAL] = squares
+        legal_bits[PLACE_HORIZONTAL] = squares
+        legal_bits[PLACE_VERTICAL] = squares
         for plane in range(FIRST_MOVE_PLANE, SWAP_PLANE + 1):
-            words[plane] = ZERO
+            legal_bits[plane] = ZERO
         return
-    words[PLACE_HORIZONTAL] = ZERO
-    words[PLACE_VERTICAL] = ZERO
+    legal_bits[PLACE_HORIZONTAL] = ZERO
+    legal_bits[PLACE_VERTICAL] = ZERO
     own = state.pieces[state.to_move]
     along_row = own & state.horizontal
     along_column = own & ~state.horizontal
@@ -170,17 +171,17 @@ def legal_actions(state: Any, words: Any) -> None:
         down &= empty >> by_column
         up &= empty << by_column
         forward, backward = right | down, left | up
-        words[2 * distance] = forward
-        words[2 * distance + 1] = forward
-        words[2 * distance + 12] = backward
-        words[2 * distance + 13] = backward
+        legal_bits[2 * distance] = forward
+        legal_bits[2 * distance + 1] = forward
+        legal_bits[2 * distance + 12] = backward
+        legal_bits[2 * distance + 13] = backward
         if distance == 1:
             movable = forward | backward
-    words[SWAP_PLANE] = own & ~movable
+    legal_bits[SWAP_PLANE] = own & ~movable
 
 
 @njit
-def connected(town: int, start: int) -> bool:
+def connected(town: Board, start: Board) -> bool:
     """Whether every square of `town` can be reached from `start`, a part of it, from neighbour to neighbour."""
     reached = start
     while True:
@@ -191,7 +192,7 @@ def connected(town: int, start: int) -> bool:
 
 
 @njit
-def town_complete(state: Any, player: int) -> bool:
+def town_complete(state: State, player: int) -> bool:
     """Whether the player's pieces form a town (K10): the cheap and seldom met conditions first."""
     own = state.pieces[player]
     spire, nave = own & state.spires, own & state.naves
@@ -201,7 +202,7 @@ def town_complete(state: Any, player: int) -> bool:
 
 
 @njit
-def place(state: Any, square: int, horizontal: bool) -> None:
+def place(state: State, square: Board, horizontal: bool) -> None:
     """Put the next piece of the player to move on a square (a bitboard of one) (K3, K4)."""
     state.pieces[state.to_move] |= square
     if horizontal:
@@ -214,7 +215,7 @@ def place(state: Any, square: int, horizontal: bool) -> None:
 
 
 @njit
-def move(state: Any, plane: int, square: int) -> None:
+def move(state: State, plane: int, square: int) -> None:
     """Move the piece on a square along its ridge, or swap it with the pastor, and turn it (K7, K8).
 
     Without branches, because random play defeats any guess: a condition is a word of all ones or all zeros.
@@ -240,7 +241,7 @@ def move(state: Any, plane: int, square: int) -> None:
 
 
 @njit
-def step(state: Any, action: int) -> None:
+def step(state: State, action: int) -> None:
     """Play a legal action: K3, K4, K7 or K8, then the ends of K10 and K11."""
     plane, square = np.uint64(action) // np.uint64(SQUARES), np.uint64(action) % np.uint64(SQUARES)
     won = False
@@ -261,7 +262,7 @@ def step(state: Any, action: int) -> None:
 
 
 @njit
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """What a player sees (`OBSERVATION`), own pieces first."""
     other = 1 - player
     own_pieces, other_pieces = state.pieces[player], state.pieces[other]

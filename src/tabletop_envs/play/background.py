@@ -6,21 +6,18 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from tabletop_envs.envs.aec import TabletopEnv
+from numba.core import event
+
+from tabletop_envs.envs.aec import TabletopEnv
 
 MESSAGE = "compiling for the first use: this takes up to a minute ..."
-# An agent's name, and the game that it is to choose in.
-Choose = Callable[[str, "TabletopEnv"], object]
+# Chooses as a named agent in a game.
+Choose = Callable[[str, TabletopEnv], object]
 
 
-def _nothing(record: logging.LogRecord) -> bool:
-    return False
-
-
-class Compiling:
+class Compiling(event.Listener):  # type: ignore[misc]
     """Within `with`, `say` is told once that Numba compiles; loading from its cache is not told."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
@@ -31,31 +28,28 @@ class Compiling:
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        from numba.core import event
-
-        compiling = self
-
-        class Listener(event.Listener):  # type: ignore[misc]
-            def on_start(self, _: Any) -> None:
-                compiling._begins()
-
-            def on_end(self, _: Any) -> None: ...
-
-        self._stack.enter_context(event.install_listener("numba:compile", Listener()))
+        self._stack.enter_context(event.install_listener("numba:compile", self))
         # The library's own message of the same would come a second later.
         logger = logging.getLogger("tabletop_envs")
-        logger.addFilter(_nothing)
-        self._stack.callback(logger.removeFilter, _nothing)
+        logger.addFilter(self._silence)
+        self._stack.callback(logger.removeFilter, self._silence)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _begins(self) -> None:
+    def _silence(self, record: logging.LogRecord) -> bool:
+        return False
+
+    def on_start(self, _: Any) -> None:
+        """Numba begins to compile."""
         if threading.current_thread() is self._behind:
             self._behind_compiles = True
         else:
             self._tell()
+
+    def on_end(self, _: Any) -> None:
+        """Numba has compiled."""
 
     def _tell(self) -> None:
         if not self._told:
@@ -65,8 +59,6 @@ class Compiling:
     def behind(self, agents: Iterable[str], env: TabletopEnv, choose: Choose) -> None:
         """Let agents choose in a copy of a game, in a thread, to have them compiled in time."""
         names = sorted(set(agents) - {"human", "random"})
-        if not names:
-            return
         copy = env.clone()
 
         def work() -> None:

@@ -214,7 +214,7 @@ class Session:
         else:
             mover = None if self.over else self._choosers[self.player]
             if mover is None:
-                raise ValueError("no agent is in turn")
+                raise ValueError("no agent is to move")
             agent, stream = mover, self.player + 1
         # A stream for each choice: a game that is resumed or taken back continues as it would have.
         seed = self._seed if self._start is None else int(self._start.get("rng", 0))

@@ -19,7 +19,7 @@ from tabletop_envs.play.session import (
     save,
 )
 
-# At most so many moves are listed at every turn.
+# How many moves are listed at every turn at most.
 MAX_LISTED = 30
 COMMANDS = {
     "moves [TEXT]": "list the legal moves, or those with a text in their names",
@@ -146,10 +146,8 @@ class Terminal:
     def _let_agent_play(self) -> None:
         player = self.session.player
         self._compiling.wait()
-        if self._console.is_terminal:
-            with self._console.status(f"{self._who(player)} thinks ..."):
-                name = self.session.play_agent()
-        else:
+        # Shown on a terminal only.
+        with self._console.status(f"{self._who(player)} thinks ..."):
             name = self.session.play_agent()
         self._say(f"{self._who(player)}: {name}")
         self._shown = False

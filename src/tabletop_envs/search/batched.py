@@ -128,9 +128,9 @@ class PUCT:
         kernel, lanes = self.game.kernel, self.num_envs
         self._trees = new_tree(self.game, self.num_simulations + 2, max_edges, lanes)
         self._leaves = puct.Leaves(
-            rng=np.zeros(lanes, np.uint64),
+            rngs=np.zeros(lanes, np.uint64),
             states=np.zeros(lanes, kernel.state),
-            legal=engine.new_legal(kernel, lanes),
+            legal_bits=engine.new_legal(kernel, lanes),
             lengths=np.zeros(lanes, np.int64),
             status=np.zeros(lanes, np.int8),
             observation=np.zeros((lanes, kernel.observation_size), dtype),
@@ -151,7 +151,7 @@ class PUCT:
         """
         # The stream beside the game's own: a search must not foresee the chance of a game of the
         # same seed.
-        engine.seed_lanes(self._leaves.states, self._leaves.rng, lane_seeds(seed, self.num_envs))
+        engine.seed_lanes(self._leaves.states, self._leaves.rngs, lane_seeds(seed, self.num_envs))
 
     @one_at_a_time
     def run(
@@ -200,7 +200,7 @@ class PUCT:
         )
         puct.finish_lanes(
             roots,
-            self._leaves.rng,
+            self._leaves.rngs,
             self._trees,
             temperature,
             result.visits,

@@ -1,4 +1,4 @@
-"""The settings of a search: what a user chooses (`SearchConfig`), and what the compiled loops take."""
+"""Settings of searches: what users choose (`SearchConfig`), and what compiled loops take."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def check_config(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_config(words: Sequence[str]) -> dict[str, Any]:
-    """The settings that words such as `exploration=2` give; ValueError for a word that gives none."""
+    """The settings that words such as `exploration=2` give; ValueError for other words."""
     read = {"priors": str, "exploration": float, "temperature": float, "playout": int}
     rules: dict[str, Any] = {}
     for word in words:

@@ -1,4 +1,4 @@
-"""The tree of a search, in arrays that are allocated once: nodes, edges and backup, in compiled code.
+"""The tree of a search in compiled code: nodes and edges in arrays that are allocated once.
 
 A *node* stands for a sequence of actions from the root; it keeps its number of visits and the sum
 of every player's values, so that any player can be the one who chooses (max-n), twice in a row or
@@ -176,7 +176,7 @@ def add_node(tree: Tree, action: int, prior: float) -> int:
 @jitable
 def clear(tree: Tree) -> None:
     """Forget the tree but for a new root."""
-    tree.used[:] = 0
+    tree.used[USED_NODES] = tree.used[USED_EDGES] = tree.used[FULL] = 0
     add_node(tree, -1, 1.0)
 
 

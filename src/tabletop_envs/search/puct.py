@@ -44,14 +44,15 @@ TINY = 1e-30
 class Leaves(NamedTuple):
     """Where the lanes' simulations have come to, one row a lane.
 
-    `rng` (uint64) are the generators, `states` the positions of the leaves and `legal` their sets
-    of legal actions, `lengths` (int64) the lengths of the paths, `status` (int8) is DONE, WAITING,
-    BAD_POLICY or BAD_VALUE; `observation` (int8 or float32) and `mask` (bool) are for the network.
+    `rngs` (uint64) are the generators, `states` the positions of the leaves, `legal_bits` their
+    sets of legal actions, and `lengths` (int64) the lengths of the paths. `status` (int8) is DONE,
+    WAITING, BAD_POLICY or BAD_VALUE. `observation` (int8 or float32) and `mask` (bool) are what the
+    network gets.
     """
 
-    rng: npt.NDArray[np.uint64]
+    rngs: npt.NDArray[np.uint64]
     states: npt.NDArray[np.void]
-    legal: npt.NDArray[np.uint64]
+    legal_bits: npt.NDArray[np.uint64]
     lengths: npt.NDArray[np.int64]
     status: npt.NDArray[np.int8]
     observation: npt.NDArray[np.int8 | np.float32]
@@ -114,13 +115,13 @@ def gather_lanes(
     zeros = np.zeros(engine.MAX_PLAYERS)
     scratch = np.zeros(leaves.observation.shape[1], np.int8)
     for lane in range(first, last):
-        tree, legal_bits, state = tree_of(trees, lane), leaves.legal[lane], leaves.states[lane]
+        tree, legal_bits, state = tree_of(trees, lane), leaves.legal_bits[lane], leaves.states[lane]
         if tree.used[USED_NODES] == 0:
             clear(tree)
         for _ in range(max(uniform_rounds, 1)):
             leaves.states[lane] = roots[lane]
             generator, length = descend(
-                state, legal_bits, left, tree, settings[0], leaves.rng[lane]
+                state, legal_bits, left, tree, settings[0], leaves.rngs[lane]
             )
             leaf = tree.nodes[tree.path[length - 1]]
             if is_over(state):
@@ -132,7 +133,7 @@ def gather_lanes(
                     if length == 1:
                         generator = add_noise(tree, settings[0], generator)
                 back_up(tree, length, zeros, state.num_players)
-            leaves.rng[lane] = generator
+            leaves.rngs[lane] = generator
         if uniform_rounds > 0:
             continue
         leaves.lengths[lane] = length
@@ -220,12 +221,12 @@ def expand_lanes(
                 leaves.status[lane] = BAD_VALUE
         if leaves.status[lane] == BAD_VALUE:
             continue
-        if leaf.count == 0 and add_edges(state, leaves.legal[lane], tree, leaf, 0.0):
+        if leaf.count == 0 and add_edges(state, leaves.legal_bits[lane], tree, leaf, 0.0):
             if not write_logits(tree, leaf, policy[lane], settings[0].gives_priors != 0):
                 leaves.status[lane] = BAD_POLICY
                 continue
             if length == 1:
-                leaves.rng[lane] = add_noise(tree, settings[0], leaves.rng[lane])
+                leaves.rngs[lane] = add_noise(tree, settings[0], leaves.rngs[lane])
         for turn in range(players):
             player = (mover + turn) % players
             if leaf_values.shape[1] > 1:
@@ -240,7 +241,7 @@ def expand_lanes(
 
 @engine.compiled_loop
 def finish_lanes(
-    roots: Any, rng: Any, trees: Tree, temperature: float, visits: Any, values: Any, actions: Any
+    roots: Any, rngs: Any, trees: Tree, temperature: float, visits: Any, values: Any, actions: Any
 ) -> None:
     """Write every lane's visits of each action, every player's mean value, and a chosen action.
 
@@ -264,7 +265,7 @@ def finish_lanes(
             for action in range(visits.shape[1]):
                 if visits[lane, action] > 0:
                     total += (visits[lane, action] / most) ** (1.0 / temperature)
-            rng[lane], drawn = uniform(rng[lane])
+            rngs[lane], drawn = uniform(rngs[lane])
             remaining = drawn * total
             for action in range(visits.shape[1]):
                 if visits[lane, action] > 0:

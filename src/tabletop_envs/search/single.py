@@ -109,7 +109,7 @@ class Search:
         max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
         self._tree = new_tree(self.game, max_nodes, max_edges)
         self._settings = self.config.settings(self.game)
-        self._states = np.zeros(loops.NUM_STATES, kernel.state)
+        self._scratch = loops.new_scratch(self.game)
         self._slice = FIRST_SLICE
         self._turn = Turn()
         one = np.zeros(1, np.int64)
@@ -119,7 +119,7 @@ class Search:
         seeds = np.array(
             [secrets.randbits(64) if seed is None else checks.seed("seed", seed)], np.uint64
         )
-        engine.seed_lanes(self._choices.states, self._choices.rng, seeds)
+        engine.seed_lanes(self._choices.states, self._choices.rngs, seeds)
 
     @one_at_a_time
     def run(
@@ -196,7 +196,7 @@ class Search:
         while job["place"][0] == 0:
             begin = clock()
             done = loops.search_lanes(
-                self._choices, self._tree, self._states, self._settings, job, self._slice
+                self._choices, self._tree, self._scratch, self._settings, job, self._slice
             )
             run += done
             now = clock()

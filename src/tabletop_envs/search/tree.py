@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba import njit
 
 from tabletop_envs import evaluation
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import engine, rng, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square
 from tabletop_envs.search.choosing import action_of, most_visited, select, select_ucb, take_stock
@@ -63,10 +64,10 @@ NEW = -1
 
 
 class Choices(NamedTuple):
-    """Positions `states` to choose in: those of `lanes`, with their generators and the choices."""
+    """Positions, of which those of `lanes` are searched, their generators, and the choices."""
 
     states: npt.NDArray[np.void]
-    rng: npt.NDArray[np.uint64]
+    rngs: npt.NDArray[np.uint64]
     lanes: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
 
@@ -80,6 +81,19 @@ class Scratch(NamedTuple):
     sets: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.uint64]
     values: npt.NDArray[np.float64]
+
+
+def new_scratch(game: Game) -> Scratch:
+    """Scratch space for searches of a game."""
+    legal_bits = engine.new_legal(game.kernel)
+    return Scratch(
+        np.zeros(NUM_STATES, game.kernel.state),
+        legal_bits,
+        legal_bits.copy(),
+        engine.new_legal(game.kernel, LONGEST_DECISION),
+        np.zeros(legal_bits.size // engine.GROUP, np.uint64),
+        np.zeros(engine.MAX_PLAYERS),
+    )
 
 
 def new_job(simulations: int, first: int, last: int, *, keep: bool = False) -> npt.NDArray[np.void]:
@@ -233,12 +247,12 @@ def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: 
 
 @engine.compiled_loop
 def search_lanes(
-    choices: Choices, tree: Tree, states: Any, settings: Any, jobs: Any, limit: int
+    choices: Choices, tree: Tree, scratch: Scratch, settings: Any, jobs: Any, limit: int
 ) -> int:
     """Continue a job, one lane after the other, by up to `limit` simulations; how many were run.
 
-    Results do not depend on `limit`. All randomness of a lane comes from its place in `choices.rng`
-    (uint64), and its choice is written to its place in `choices.actions` (int64); none of the games
+    Results do not depend on `limit`. All randomness of a lane comes from its place in
+    `choices.rngs`, and its choice is written to its place in `choices.actions`; none of the games
     is over. Unless the job keeps the tree, it is begun anew in every lane, and a lane with one
     legal action is not searched (which counts as a simulation here). A search ends early once there
     is no room for a node.
@@ -246,20 +260,11 @@ def search_lanes(
     Args:
         choices: The lanes.
         tree: Its `edges` have room for all actions of the game at least.
-        states: `NUM_STATES` records to work on.
+        scratch: `new_scratch`.
         settings: A record of `SETTINGS`.
         jobs: A record of `JOB`, which is moved on.
         limit: The most simulations of this call.
     """
-    legal_bits = np.zeros(engine.legal_words(states[0]), np.uint64)
-    scratch = Scratch(
-        states,
-        legal_bits,
-        np.zeros_like(legal_bits),
-        np.zeros((LONGEST_DECISION, legal_bits.size), np.uint64),
-        np.zeros(legal_bits.size // engine.GROUP, np.uint64),
-        np.zeros(engine.MAX_PLAYERS),
-    )
     job, rules = jobs[0], settings[0]
     place, left, generator = job.place, job.left, job.generator
     run = 0
@@ -267,13 +272,13 @@ def search_lanes(
         lane = choices.lanes[place]
         root = choices.states[lane]
         if left == NEW:
-            choices.rng[lane] = rng.advance(choices.rng[lane])
-            generator = rng.output(choices.rng[lane])
+            choices.rngs[lane] = rng.advance(choices.rngs[lane])
+            generator = rng.output(choices.rngs[lane])
             if not job.keep or tree.used[USED_NODES] == 0:
                 clear(tree)
-                find_legal(root, legal_bits)
-                if not job.keep and count_actions(legal_bits) == 1:
-                    choices.actions[lane] = first_action(root, legal_bits)
+                find_legal(root, scratch.legal_bits)
+                if not job.keep and count_actions(scratch.legal_bits) == 1:
+                    choices.actions[lane] = first_action(root, scratch.legal_bits)
                     place += 1
                     run += 1
                     continue

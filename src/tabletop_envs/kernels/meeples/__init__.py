@@ -1,7 +1,7 @@
 """The kernel of meeples, from the table up.
 
 - `table`: the 24×24 fields as a bitboard.
-- `material`: stones, meeples, blocks and dice: the state record, how to read it and how pieces move (M1–M6).
+- `material`: actions and stones by number, the state record, and how pieces move (M1–M6).
 - `stones`: where stones may lie (M7, M11, M21).
 - `rules`: the phases of the game, and what is decided in each (M7–M29).
 - `observation`: what a player sees.

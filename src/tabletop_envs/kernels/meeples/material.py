@@ -1,4 +1,4 @@
-"""The material of meeples (M1–M6): actions and stones by number, the state record, and how pieces move.
+"""The material of meeples (M1–M6): actions and stones by number, the state, how pieces move.
 
 Actions are small decisions::
 
@@ -28,9 +28,9 @@ from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
+from tabletop_envs.kernels.llvm import store
 from tabletop_envs.kernels.meeples import table
 from tabletop_envs.kernels.meeples.table import FIELDS, WORDS, load
-from tabletop_envs.kernels.vectors import store
 
 FIRST_STONE, FIRST_DIRECTION, PASS, REROLL, NUM_ACTIONS = 576, 604, 608, 609, 610
 
@@ -53,7 +53,7 @@ SPECIAL_OF_0 = 9
 MAX_PLAYERS = 4
 MEEPLES_EACH = 10  # M4
 STALE_ROUNDS = 3  # M27
-# No round of a game has a higher number: 103 is the most that M27 allows, and some are left for puzzles.
+# No round of a game has a higher number: M27 allows 103 at most; the rest is for puzzles.
 LAST_ROUND = 120
 
 STONE_HALVES = tuple((a, b) for a in range(7) for b in range(a, 7))  # M1
@@ -63,7 +63,7 @@ NO_STONE, NO_FIELD, NOT_LAID = NUM_STONES, FIELDS, 4
 UNLIMITED = -1
 
 _HALVES = np.array(STONE_HALVES, np.uint64)
-# From a first half's field to the second's, by direction; a stone that is NOT_LAID stays where it is.
+# From a first half's field to the second's, by direction; 0 for a stone that is NOT_LAID.
 _STEPS = np.array([*table.STEPS, 0], np.int64).astype(np.uint64)
 
 STATE = state_dtype(
@@ -117,7 +117,7 @@ def layout_of(state: Any) -> Any:
 def fields_of_value(state: Any, value: int) -> Any:
     """The fields that show a value (uint64)."""
     code = value + ONE
-    fields = ~table.no_fields()
+    fields = ~table.NO_FIELDS
     for bit in range(3):
         plane = load(state.values[bit])
         if not (code >> np.uint64(bit)) & ONE:
@@ -171,7 +171,7 @@ def stone_fields(state: Any, stone: int) -> Any:
 
 @jit_inline
 def field_of(action: int) -> int:
-    """The field that an action (uint64) names, on the table for illegal actions and NO_FIELD as well."""
+    """The field that an action names (uint64), on the table even if it is illegal or NO_FIELD."""
     return min(np.uint64(action), np.uint64(FIELDS - 1))
 
 
@@ -192,7 +192,7 @@ def other_halves(state: Any, halves: Any) -> Any:
 
 @jitable
 def toggle_stone(state: Any, stone: int) -> None:
-    """Put a stone (uint64) on the boards where `first_field` and `direction` have it, or take it off."""
+    """Put a stone (uint64) on the boards, or take it off, by its `first_field` and `direction`."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
     first_code, second_code = _HALVES[stone, 0] + ONE, _HALVES[stone, 1] + ONE
     for bit in range(3):
@@ -267,12 +267,12 @@ def reset_blocks_bookkeeping(state: Any) -> None:
 @njit
 def start(state: Any) -> None:
     """Clear the table, shuffle and deal the stones (M2); options are kept."""
-    none = table.no_fields()
+    none = table.NO_FIELDS
     for bit in range(3):
         store(state.values[bit], 0, none)
     store(state.across, 0, none)
     store(state.upright, 0, none)
-    # The list of fields, not yet in use, holds the stones while they are shuffled (Fisher and Yates).
+    # The list of fields, not yet in use, holds the stones during the shuffle (Fisher and Yates).
     deck = state.first_field
     for stone in range(NUM_STONES):
         deck[stone] = stone
@@ -313,7 +313,7 @@ def start(state: Any) -> None:
 
 @jitable
 def draw_stone(pool: int, generator: int) -> tuple[int, int]:
-    """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
+    """Draw a stone of the set `pool`: a set of one, and the advanced generator (all uint64)."""
     generator, place = rng.below(generator, popcount(pool))
     # After illegal actions the set may be empty: any stone then.
     return ONE << min(nth_square(pool, place), np.uint64(NUM_STONES - 1)), generator
@@ -321,11 +321,11 @@ def draw_stone(pool: int, generator: int) -> tuple[int, int]:
 
 @jitable
 def deal_hidden(state: Any, player: int, generator: int) -> None:
-    """Resample what `player` cannot see by `generator` (uint64), which then replaces the game's own.
+    """Resample what `player` cannot see; the game continues with `generator` (uint64).
 
-    Hidden are the other players' hands, a stone that another player has chosen but not laid, and what was left over
-    by the deal (M2). Any such deal agrees with all that the player has seen: stones are laid regardless of
-    their values (M11), so nothing follows from where others laid theirs.
+    Hidden are the other players' hands, a stone that another player has chosen but not laid, and
+    what the deal left over (M2). Every such deal agrees with all that the player has seen: stones
+    are laid regardless of their values (M11), so nothing follows from where others laid theirs.
     """
     if not state.open_hands:
         hidden = ALL_STONES & ~np.uint64(state.hands[player])

@@ -1,9 +1,10 @@
 """What a player of meeples sees: the parts of an observation, declared and written.
 
-Players are seen in turn order from the observer on: *place* 0 is the observer, place 1 the next player, and so on;
-places that nobody has are zeros. Hidden from the observer, unless hands are open, are the others' hands, and the
-stone and field that another player has chosen for a stone not laid yet. A chosen stone has left its hand, and
-hand sizes show it to all: that a stone has been taken up is seen, as it is at a table, but not which.
+Players are seen in turn order from the observer on: *place* 0 is the observer, place 1 the next
+player, and so on; places without a player are zeros. Hidden from the observer, unless hands are
+open, are the others' hands, and the stone and field that another player has chosen for a stone not
+laid yet. A chosen stone has left its hand, and hand sizes show it to all: that a stone has been
+taken up is seen, as it is at a table, but not which.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from tabletop_envs.kernels.bits import (
     jitable,
     popcount,
     write_bytes,
-    write_number_word,
-    write_word,
 )
+from tabletop_envs.kernels.llvm import write_number_word, write_word
 from tabletop_envs.kernels.meeples import material
 from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,
@@ -70,7 +70,8 @@ OBSERVATION = (
     Part(
         "marked",
         (1, SIDE, SIDE),
-        "in the setup the stones laid in it, else the field that set off the running special action",
+        "in the setup the stones laid in it, "
+        "else the field that set off the running special action",
     ),
     Part("hand", (NUM_STONES,), "the own stones"),
     Part("other_hands", (3, NUM_STONES), "the others' (zeros unless hands are open)"),
@@ -126,7 +127,7 @@ DOUBLES = np.array([STONE_HALVES.index((a, a)) for a in range(7)], np.uint64)
 
 @jit_inline
 def player_at(place: int, player: int, players: int) -> int:
-    """The player whom `player` sees at a place (below MAX_PLAYERS also where the place is nobody's)."""
+    """The player whom `player` sees at a place; below MAX_PLAYERS even if there is none."""
     seat = player + place
     return (seat - players if seat >= players else seat) & (MAX_PLAYERS - 1)
 

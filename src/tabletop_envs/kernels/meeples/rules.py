@@ -1,15 +1,22 @@
 """The rules of meeples, on bitboards (rules M1–M29; the manual is `tabletop_envs.envs.meeples`).
 
-The phases, and what is decided in them; laying a stone takes three actions (stone, field, direction), moving a
-meeple two (which one, where to)::
+The phases::
 
-    SETUP ──▶ STONES ──▶ BLOCKS ◀─▶ GIVE_UP        lay two stones and put a meeple; lay a stone; set a block, pass
-                ▲          │                       or re-roll; give up a block
+    SETUP ──▶ STONES ──▶ BLOCKS ◀─▶ GIVE_UP
+                ▲          │
                 │          ▼
-                └─────── MEEPLES ◀─▶ LAND, SIDESTEP, CLONE, TELEPORT      put and move meeples; special actions
+                └─────── MEEPLES ◀─▶ LAND, SIDESTEP, CLONE, TELEPORT
 
-Each phase has a function `…_actions`, the choices that can be completed, and a function `…_step`. A set of actions is
-13 words of 48 bits: a board of fields (`table`), and one word of all other actions (`material`).
+SETUP       lay two stones, put a meeple
+STONES      lay a stone: three actions (stone, field, direction)
+BLOCKS      set a block, pass or re-roll
+GIVE_UP     give up a block
+MEEPLES     put a meeple; move one: two actions (which one, where to); end the turn
+LAND …      carry out a special action
+
+Each phase has a function `…_actions`, the choices that can be completed, and a function `…_step`.
+A set of actions is 13 words of 48 bits: a board of fields (`table`), and one word of all other
+actions (`material`).
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, store
 from tabletop_envs.kernels.meeples import material, observation, stones, table
 from tabletop_envs.kernels.meeples.material import (
     BLOCKS,
@@ -37,7 +45,6 @@ from tabletop_envs.kernels.meeples.material import (
     STONES,
 )
 from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS, WORDS, load
-from tabletop_envs.kernels.vectors import any_bits, store
 
 PASS_BIT: Any = ONE << np.uint64(PASS - FIELDS)
 REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
@@ -51,17 +58,17 @@ def setup_actions(state: Any) -> Any:
     """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
     if popcount(laid) == np.uint64(2):
-        fields = table.no_fields()
+        fields = table.NO_FIELDS
         for stone in range(material.NUM_STONES):
             if (laid >> np.uint64(stone)) & ONE:
                 fields |= material.stone_fields(state, np.uint64(stone))
         return fields & material.valued_fields(state), ZERO
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
 def setup_step(state: Any, action: int) -> None:
-    """Lay a stone, or put the meeple and go on with the next player or the first round (M9)."""
+    """Lay a stone, or put the meeple; then the next player's setup or the first round (M9)."""
     if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
         stone = stones.lay_step(state, action)
         state.setup_stones |= (ONE << stone) & material.ALL_STONES
@@ -79,18 +86,18 @@ def setup_step(state: Any, action: int) -> None:
 
 @jitable
 def begin_round(state: Any) -> None:
-    """Blocks away, dice rolled (M10)."""
+    """Remove the blocks and roll the dice (M10)."""
     state.round += 1
     state.new_meeples = 0
     for player in range(state.num_players):
-        store(state.blocks[player], 0, table.no_fields())
+        store(state.blocks[player], 0, table.NO_FIELDS)
     material.roll(state, state.num_players * state.dice_per_player)
     stones_or_blocks(state, 0)
 
 
 @jitable
 def stones_or_blocks(state: Any, first_player: int) -> None:
-    """The next player, from this one on, with stones in hand lays one (M11); then blocks are set."""
+    """Let the next player with stones in hand, from this one on, lay one (M11), else set blocks."""
     for player in range(first_player, state.num_players):
         if state.hands[player] != 0:
             state.phase, state.to_move = STONES, player
@@ -101,12 +108,12 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
 @jitable
 def stones_actions(state: Any) -> Any:
     """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
 def stones_step(state: Any, action: int) -> None:
-    """Lay the stone, then it is the next player's turn."""
+    """Lay the stone; then the next player is to move."""
     if stones.lay_step(state, action) != np.uint64(NO_STONE):
         stones_or_blocks(state, state.to_move + 1)
 
@@ -117,7 +124,7 @@ def stones_step(state: Any, action: int) -> None:
 @jit_inline
 def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for value in range(1, 7):
         fields |= material.fields_of_value(state, np.uint64(value)) & table.all_or_none(
             state.dice[value] > 0
@@ -170,7 +177,7 @@ def take_die(state: Any, player: int, field: int) -> None:
 
 @jitable
 def allow_one_die_more(state: Any) -> None:
-    """From the first pass on, everybody may take only one more die (M15). Before it, all are material.UNLIMITED."""
+    """Let everybody take only one more die from the first pass on (M15): all were UNLIMITED."""
     for player in range(state.num_players):
         if state.dice_allowed[player] == material.UNLIMITED:
             state.dice_allowed[player] = 1
@@ -178,7 +185,7 @@ def allow_one_die_more(state: Any) -> None:
 
 @jitable
 def fail(state: Any) -> None:
-    """No die fits after the re-roll either (M13)."""
+    """Count a failed turn: no die fits after the re-roll either (M13)."""
     player = state.to_move
     state.fails += 1
     state.rerolled = False
@@ -196,7 +203,7 @@ def give_up_actions(state: Any) -> Any:
 
 @jitable
 def give_up_step(state: Any, action: int) -> None:
-    """The block goes, its die returns to the pool with the value of that field (M13)."""
+    """Remove the block; its die returns to the pool with the value of that field (M13)."""
     field = material.field_of(action)
     table.toggle(state.blocks[state.to_move], field, ONE)
     state.dice[material.value_at(state, field)] += 1
@@ -206,7 +213,7 @@ def give_up_step(state: Any, action: int) -> None:
 
 @jitable
 def end_blocks_turn(state: Any) -> None:
-    """The phase ends (M17), or it is the turn of the next player who may still take a die."""
+    """End the phase (M17), or let the next player move who may still take a die."""
     state.rerolled = False
     players = state.num_players
     still_in = 0
@@ -229,7 +236,7 @@ def end_blocks_turn(state: Any) -> None:
 
 @jitable
 def meeples_actions(state: Any) -> Any:
-    """Put a meeple, move one, or end the turn (M18); M6 does not count a moved meeple where it was."""
+    """Put a meeple, move one, or end the turn (M18); M6 ignores a moved meeple's old field."""
     player = state.to_move
     own, blocks = load(state.meeples[player]), load(state.blocks[player])
     if state.chosen_field != NO_FIELD:
@@ -247,8 +254,7 @@ def meeples_actions(state: Any) -> Any:
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
     movable = own & (
-        table.neighbours(beside_one)
-        | (~table.no_fields() & table.all_or_none(any_bits(open_blocks)))
+        table.neighbours(beside_one) | (~table.NO_FIELDS & table.all_or_none(any_bits(open_blocks)))
     )
     return (
         (open_blocks & table.all_or_none(state.supply[player] > 0))
@@ -282,7 +288,7 @@ def meeples_step(state: Any, action: int) -> None:
 
 @jitable
 def end_meeples_turn(state: Any) -> None:
-    """The next player's turn, or the end of the round and perhaps of the game (M27)."""
+    """Let the next player move, or end the round and perhaps the game (M27)."""
     state.moved = False
     if state.to_move + 1 < state.num_players:
         state.to_move += 1
@@ -306,7 +312,7 @@ def end_meeples_turn(state: Any) -> None:
 
 @jitable
 def occupied(state: Any, field: int) -> None:
-    """A field newly occupied sets off its special action, each value once a chain (M19, M25)."""
+    """Set off the special action of a newly occupied field, each value once a chain (M19, M25)."""
     value = material.value_at(state, field)
     if ONE <= value <= np.uint64(4) and not (np.uint64(state.fired) >> value) & ONE:
         state.fired |= ONE << value
@@ -330,7 +336,7 @@ def special_can_be_carried_out(state: Any) -> bool:
 
 @jitable
 def end_chain(state: Any) -> None:
-    """Nothing more goes off."""
+    """End the running special action and its chain."""
     state.fired = 0
     state.source = NO_FIELD
     state.phase = MEEPLES
@@ -339,7 +345,7 @@ def end_chain(state: Any) -> None:
 @jitable
 def land_actions(state: Any) -> Any:
     """A stone (M21)."""
-    return table.no_fields(), stones.stones_to_land(state)
+    return table.NO_FIELDS, stones.stones_to_land(state)
 
 
 @jitable
@@ -368,7 +374,7 @@ def sidestep_actions(state: Any) -> Any:
     """
     empty = material.empty_fields(state)
     chosen = np.uint64(state.chosen_field)
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for player in range(state.num_players):
         meeples = load(state.meeples[player])
         targets = empty & ~table.neighbours(meeples)
@@ -430,7 +436,7 @@ def teleport_actions(state: Any) -> Any:
 
 @jitable
 def teleport_step(state: Any, action: int) -> None:
-    """The meeple that set it off goes there."""
+    """Move the meeple that set it off there."""
     material.move(state, state.to_move, material.field_of(state.source), material.field_of(action))
     end_chain(state)
 
@@ -470,7 +476,8 @@ def legal_actions(state: Any, legal_bits: Any) -> None:
 def step(state: Any, action: int) -> None:
     """Play a legal action, by phase; then the limit of M29.
 
-    A special action in which nothing has been chosen has just been set off, and ends here if it cannot be carried out.
+    A special action in which nothing has been chosen has just been set off, and ends here if it
+    cannot be carried out.
     """
     choice = min(np.uint64(action), np.uint64(material.NUM_ACTIONS - 1))
     phase = state.phase

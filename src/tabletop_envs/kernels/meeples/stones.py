@@ -1,14 +1,14 @@
 """Where stones of meeples may lie, and the three actions that lay one (rules M3, M7, M11, M21).
 
-A *place* is a field for the first half (1) and a direction in which the second half (2) lies from there::
+A *place* is a field for the first half (1) and the direction of the second half (2) from there::
 
      2
      1      1 2       1      2 1
                       2
      up    right    down    left
 
-A set of places is a tuple of four boards, by direction, of the fields for a first half: all places at once, a few
-shifts each.
+A set of places is a tuple of four boards, by direction, of the fields for a first half: all places
+at once, a few shifts each.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, count_bits
 from tabletop_envs.kernels.meeples import material, table
 from tabletop_envs.kernels.meeples.material import (
     FIRST_DIRECTION,
@@ -30,7 +31,6 @@ from tabletop_envs.kernels.meeples.material import (
     STONES,
 )
 from tabletop_envs.kernels.meeples.table import DOWN, FIELDS, LEFT, RIGHT, SIDE, UP, load
-from tabletop_envs.kernels.vectors import any_bits, count_bits
 
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
 # The first half of the game's first stone (M7).
@@ -39,7 +39,7 @@ CENTRE: Any = np.uint64(SIDE // 2 * SIDE + SIDE // 2 - 1)
 
 @jit_inline
 def find_places(first: Any, second: Any, rim: Any) -> Any:
-    """The places with the first half on one of the fields `first`, the second on one of `second`, one on the rim."""
+    """The places with the halves on the fields `first` and `second`, one of them on the rim."""
     touching = second & rim
     first_touching = first & rim
     # Where the second half lies up from the first, the first lies down from the second, and so on.
@@ -95,7 +95,10 @@ def stone_to_lay(state: Any) -> int:
 
 @jitable
 def lay_step(state: Any, action: int) -> int:
-    """One of the three actions that lay a stone from the hand; the stone once it lies, before NO_STONE (uint64)."""
+    """Play one of the three actions that lay a stone from the hand.
+
+    The stone once it lies, before that NO_STONE (uint64).
+    """
     if not choose_place(state, action):
         if action >= np.uint64(FIRST_STONE):
             state.hands[state.to_move] &= ~(ONE << np.uint64(state.chosen_stone))
@@ -109,11 +112,11 @@ def lay_step(state: Any, action: int) -> int:
 def first_setup_places(state: Any) -> Any:
     """Where a player's first stone may lie: at the layout, with room for the second beside it (M7).
 
-    The second stone needs a bare field beside the first, and from there another one that is not the way back.
+    The second stone needs a bare field beside the first, and another one beside that.
     """
     layout = material.layout_of(state)
     bare, rim = ~layout, table.neighbours(layout)
-    none = table.no_fields()
+    none = table.NO_FIELDS
     if not any_bits(layout):
         return none, table.one_field(CENTRE), none, none
     above, below, left_of, right_of = (
@@ -144,7 +147,7 @@ def second_setup_places(state: Any) -> Any:
 
 @jitable
 def stone_places(state: Any) -> Any:
-    """At the layout, not beside a stone with an own meeple; anywhere at the layout if there is no such (M11)."""
+    """At the layout, not beside a stone with an own meeple unless there is no such place (M11)."""
     layout = material.layout_of(state)
     own = load(state.meeples[state.to_move])
     bare, rim = ~layout, table.neighbours(layout)
@@ -157,7 +160,7 @@ def stone_places(state: Any) -> Any:
 
 @jitable
 def land_places(state: Any, stone: int) -> Any:
-    """Where a stone, picked up, may be laid with what it carries (M21): M6 holds, its set of fields changes."""
+    """Where a stone may land with what it carries (M21): M6 holds, its set of fields changes."""
     first, second = np.uint64(state.first_field[stone]), material.second_field(state, stone)
     first_board, second_board = table.one_field(first), table.one_field(second)
     rest = material.layout_of(state) & ~(first_board | second_board)
@@ -188,12 +191,12 @@ def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int)
 
 @jitable
 def stones_to_land(state: Any) -> int:
-    """The stones that may be picked up (M21): with a bare field beside them, and with a place to go to."""
+    """The stones that may be picked up (M21): beside a bare field, with a place to go to."""
     layout = material.layout_of(state)
     bare = ~layout
     open_halves = layout & table.neighbours(bare)
-    # Places that suit every stone: away from all meeples. A field of one at the layout serves all stones but
-    # those that it touches, at most six such fields touch one stone: with seven, each stone finds a place.
+    # Calm fields suit every stone: they are away from all meeples. One at the layout serves all
+    # stones but those that it touches, and at most six touch one stone: seven serve them all.
     calm = bare & ~table.neighbours(material.of_all_players(state.meeples))
     plenty = count_bits(calm & table.neighbours(layout) & table.neighbours(calm)) > np.uint64(6)
     stones = ZERO
@@ -210,7 +213,7 @@ def stones_to_land(state: Any) -> int:
 
 @jitable
 def place_actions(state: Any) -> Any:
-    """A stone has been chosen: the fields for its first half, or the directions from the chosen one."""
+    """The fields for the first half of the chosen stone, or directions from the chosen field."""
     if state.phase == LAND:
         places = land_places(state, np.uint64(state.chosen_stone))
     elif state.phase == STONES:
@@ -221,7 +224,7 @@ def place_actions(state: Any) -> Any:
         places = second_setup_places(state)
     if state.chosen_field == NO_FIELD:
         return first_halves(places), ZERO
-    return table.no_fields(), directions_from(places, np.uint64(state.chosen_field))
+    return table.NO_FIELDS, directions_from(places, np.uint64(state.chosen_field))
 
 
 @jit_inline

@@ -7,10 +7,10 @@ Fields, and so the numbers of the field actions (M3), and directions::
       …                     3 (left)        1 (right)
     552 553 554  … 575             2 (down)
 
-A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit `f % 48` of word
-`f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a single value, a vector
-(`vectors.py`), on which `&`, `|`, `^` and `~` work like on integers and the whole table moves by a few machine
-instructions: rules then read as if the table had 64 fields.
+A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit
+`f % 48` of word `f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a
+single value, a vector (`vectors.py`), on which `&`, `|`, `^` and `~` work as on integers and the
+whole table moves by a few machine instructions: rules then read as if the table had 64 fields.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels.bits import ONE, ZERO, board, jit_inline
-from tabletop_envs.kernels.vectors import (
+from tabletop_envs.kernels.llvm import (
+    Vector,
     VectorType,
-    constant,
     entry,
     loader,
     shuffle,
@@ -42,12 +42,12 @@ ALL_COLUMNS = board("#" * SIDE + "#" * SIDE)
 COLUMNS_FROM_1 = board(("." + "#" * (SIDE - 1)) * 2)
 
 BOARD = VectorType(WORDS, WORD_BITS)
-no_fields = constant(BOARD)
+NO_FIELDS = Vector([0] * WORDS, WORD_BITS)
 # The board that the first 12 items of a contiguous array of `uint64` hold.
 load = loader(BOARD)
 
 _ROW, _WORD_BITS = np.uint64(SIDE), np.uint64(WORD_BITS)
-# Each word gets the contents of the next, or of the previous one; beyond the table those of the second board.
+# Each word gets the contents of the next, or of the previous one; beyond the table nothing.
 _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
 
@@ -55,13 +55,13 @@ _previous_words = shuffle(WORDS, *range(WORDS - 1))
 @jit_inline
 def up(fields: Any) -> Any:
     """The fields one row up from those of a board, within the table (as below)."""
-    return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS, no_fields())
+    return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS)
 
 
 @jit_inline
 def down(fields: Any) -> Any:
     """The fields one row down."""
-    return ((fields << _ROW) & ALL_COLUMNS) | _previous_words(fields >> _ROW, no_fields())
+    return ((fields << _ROW) & ALL_COLUMNS) | _previous_words(fields >> _ROW)
 
 
 @jit_inline
@@ -92,7 +92,7 @@ def diagonals(fields: Any) -> Any:
 @jit_inline
 def one_field(field: int) -> Any:
     """The board of one field (uint64)."""
-    return with_entry(no_fields(), field // _WORD_BITS, ONE << (field % _WORD_BITS))
+    return with_entry(NO_FIELDS, field // _WORD_BITS, ONE << (field % _WORD_BITS))
 
 
 @jit_inline
@@ -103,7 +103,7 @@ def has(fields: Any, field: int) -> int:
 
 @jit_inline
 def all_or_none(condition: bool) -> int:
-    """A word of ones if the condition holds, else of zeros: keeps or drops a board without a branch."""
+    """All ones if the condition holds, else zeros (uint64): keeps or drops a board branchlessly."""
     return ZERO - np.uint64(condition)
 
 

@@ -184,7 +184,7 @@ class WebGame:
         """Play an action for the person to move; RefusedError, naming it, if it is not legal."""
         with self._lock:
             if not self._at(version).human_to_move:
-                raise RefusedError("no person is in turn")
+                raise RefusedError("no person is to move")
             self._play(action)
 
     def _play(self, action: int) -> None:
@@ -211,7 +211,7 @@ class WebGame:
                     self._play(actions[0])
                     return
                 if session.human_to_move:
-                    raise RefusedError("a person is in turn")
+                    raise RefusedError("a person is to move")
                 choose = session.chooser(seconds=self.think_seconds)
             # Not within the lock: undo and new games need not wait.
             action = choose()
@@ -224,7 +224,7 @@ class WebGame:
         with self._lock:
             session = self._at(version)
             if not session.human_to_move:
-                raise RefusedError("no person is in turn")
+                raise RefusedError("no person is to move")
             env = session.env
             choose = session.chooser(sessions.HINT_AGENT, self.think_seconds)
         with self._thinking:

@@ -265,7 +265,7 @@ def make_server(
         server_header=False,
         lifespan="on",
         ws="none",
-        # A search that is under way may end; whoever waits longer gets no answer.
+        # A search that is under way may end; longer ones get no answer.
         timeout_graceful_shutdown=int(game.think_seconds) + 2,
     )
     return Server(config)

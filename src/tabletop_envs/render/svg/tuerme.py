@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
+from tabletop_envs.kernels.tuerme.plan import COLUMNS, FIELDS, ROWS
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
 from tabletop_envs.render.svg.squares import MARGIN, Squares
 from tabletop_envs.render.tuerme import standing

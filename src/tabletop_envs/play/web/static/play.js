@@ -15,7 +15,7 @@ let hint = null; // the action last hinted at
 let busy = false; // whether an answer of the server is awaited before anything else can be done
 let thinking = null; // aborts the request that an opponent plays by
 let unveiled = null; // the player who may see the board, where several sit before it
-let focused = null; // where to go on by keyboard: "board", "list" or nowhere
+let focused = null; // where the keyboard continues: "board", "list" or nowhere
 let point = null; // where the board was last used
 
 // The server
@@ -68,7 +68,7 @@ async function refresh() {
   }
 }
 
-// Let agents, and whoever has only one action, play until somebody has a choice.
+// Let agents, and people with only one action, play until a person has a choice.
 function goOn() {
   if (busy || thinking !== null || state === null || state.outcome || state.yours) return;
   const controller = new AbortController();
@@ -135,7 +135,7 @@ function say(text, wrong = false) {
   at("notice").toggleAttribute("data-wrong", wrong);
 }
 
-// Where several people sit before one screen nobody may see another's hand.
+// Several people before one screen must not see each other's hands.
 function showCurtain() {
   const drawn = state.curtain && state.viewer !== unveiled;
   at("board").toggleAttribute("data-curtain", drawn);
@@ -162,7 +162,7 @@ function candidates() {
   return state.legal.filter((entry) => chosen.every((key, place) => entry.steps[place]?.includes(key)));
 }
 
-// What can be clicked next: its keys, each with the actions that go on by it.
+// What can be clicked next: keys, each with the actions that continue by it.
 function nextKeys() {
   const keys = new Map();
   for (const entry of candidates()) {
@@ -295,7 +295,7 @@ function closeMenu() {
 // Keyboard
 
 function takeFocus() {
-  // Nothing is taken away from whoever is elsewhere on the page.
+  // Focus elsewhere on the page stays where it is.
   const { activeElement } = document;
   const free = activeElement === document.body || at("menu").contains(activeElement) || board.hasFocus();
   if (focused === "list" && free && state.yours) at("filter").focus();
