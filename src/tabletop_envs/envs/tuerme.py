@@ -190,15 +190,11 @@ from tabletop_envs.kernels.tuerme.plan import (
     HALF,
     LOT_SYMBOLS,
     SQUARES,
+    STREET_SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
-    kernel.COLOURS,
-    kernel.SYMBOLS,
-    kernel.COPIES,
-    kernel.MAX_HEIGHT,
-)
-STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
+COLOURS, SYMBOLS = kernel.COLOURS, kernel.SYMBOLS
+COPIES, MAX_HEIGHT = kernel.COPIES, kernel.MAX_HEIGHT
 CITY_LOTS = [np.flatnonzero(city == CITY_AT).tolist() for city in range(CITIES)]
 # Colour, symbol and height of a stack.
 Stack = tuple[int, int, int]
@@ -385,7 +381,7 @@ def _score(stacks: Mapping[int, Stack], player: int, ending_city: int | None) ->
 
 def _lots_are_settled(stacks: Mapping[int, Stack]) -> bool:
     """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
-    on_streets = {stacks[square][1] for square in STREETS if square in stacks}
+    on_streets = {stacks[square][1] for square in STREET_SQUARES.tolist() if square in stacks}
     vacant = {int(FIELDS[lot]) for lots in CITY_LOTS for lot in lots if lot not in stacks}
     return not on_streets & vacant
 
