@@ -17,7 +17,7 @@ from tabletop_envs.envs.board import Board
 from tabletop_envs.game import Game, ObservationPart, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.lanes import Lanes
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -190,18 +190,21 @@ class BatchEnv:
     def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
         self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, self.num_envs))
 
-    def _advance(self, command: int, actions: npt.NDArray[np.int64]) -> None:
+    def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
+        """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
         lanes = self._lanes
-        self._threads.run(
-            self._parts,
-            engine.advance_lanes,
-            lanes.states,
-            lanes.legal_bits,
-            self._shown,
-            command,
-            actions,
-        )
+        arguments = (lanes.states, lanes.legal_bits, tuple(self._shown), command, actions)
+        if len(self._parts) == 1:
+            return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
+        if check:
+            # No part may begin before all actions are known to be legal.
+            lane = lanes.first_illegal(lanes.all_lanes, actions)
+            if lane >= 0:
+                return lane
+        self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
+        return -1
 
+    @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
@@ -217,16 +220,11 @@ class BatchEnv:
             TypeError: Where the actions are not integers, or `check` is no bool.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        lock = self._turn.lock
-        if lock.locked():
-            raise busy(self, "step")
-        with lock:
-            numbers = self._parse_actions(actions)
-            if self.check if check is None else checks.boolean("check", check):
-                lane = self._lanes.first_illegal(self._lanes.all_lanes, numbers)
-                if lane >= 0:
-                    raise ValueError(self._why_illegal(lane, int(numbers[lane])))
-            self._advance(engine.STEP, numbers)
+        numbers = self._parse_actions(actions)
+        checked = self.check if check is None else checks.boolean("check", check)
+        lane = self._advance(engine.STEP, numbers, checked)
+        if lane >= 0:
+            raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
@@ -241,23 +239,15 @@ class BatchEnv:
         name = self.game.action_to_str(self._lanes.states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
+    @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
         """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        lock = self._turn.lock
-        if lock.locked():
-            raise busy(self, "sample_actions")
-        with lock:
-            self._threads.run(
-                self._parts,
-                engine.sample_lanes,
-                self._lanes.states,
-                self._lanes.legal_bits,
-                self._lanes.rngs,
-                self._actions,
-            )
+        lanes = self._lanes
+        arguments = (lanes.states, lanes.legal_bits, lanes.rngs, self._actions)
+        self._threads.run(self._parts, engine.sample_lanes, *arguments)
         return self._sampled
 
     @one_at_a_time
