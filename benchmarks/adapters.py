@@ -1,13 +1,15 @@
-"""Steps a second through the adapters, beside the way that each stack has for PettingZoo environments.
+"""Steps a second through the adapters, beside each stack's own way for PettingZoo environments.
 
     python -m benchmarks.adapters [STACK …] [--game GAME] [--lanes N …] [--json FILE]
 
-Random legal play, new games after the end, observation, mask, reward and info in the stack's own shape at every step; nothing
-is learned. All ways are measured in turn in one process. A step is one that a learner sees: through an adapter with
-opponents it has the random opponents' replies in it (two plies or more), in self-play and through a stack's own wrapper it is
-one ply. Ratios are to the stack's own way. A stack that is not installed is left out, with a note.
+Random legal play with observation, mask, reward and info in the stack's own shape at every step,
+without learning. All ways are measured by turns in one process. A step is one that a learner sees:
+through an adapter with opponents it includes the random opponents' replies (two plies or more), in
+self-play and through a stack's own wrapper it is one ply. Ratios are to the stack's own way. A
+stack that is not installed is left out, with a note.
 
-A file `adapters_<stack>.py` has one stack: `works(game, lanes)` makes its works, ours with the library `ADAPTER`.
+A file `adapters_<stack>.py` has one stack: `works(game, lanes)` makes its works, ours with the
+library `ADAPTER`.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def works_of(stack: str, game: str, lanes: list[int]) -> tuple[dict[Case, Work],
 
 
 def peer_of(figure: Figure, figures: list[Figure]) -> Figure | None:
-    """The stack's own way that a figure is compared with: with as many lanes where there is one, else any."""
+    """The stack's own way to compare with, if possible with as many lanes."""
     stack = figure.case.what.partition(",")[0]
     own = [
         one
@@ -61,7 +63,7 @@ def peer_of(figure: Figure, figures: list[Figure]) -> Figure | None:
 
 
 def rows_of(figures: list[Figure]) -> list[list[str]]:
-    """The table's rows: what is done, by which way, how fast, and how many times as fast as the stack's own way."""
+    """The table's rows: the case, its speed, and the ratio to the stack's own way."""
     rows = []
     for figure in figures:
         peer = peer_of(figure, figures)

@@ -1,4 +1,4 @@
-"""How the benchmarks of adapters choose: uniformly among the legal actions of a mask, alike for all stacks."""
+"""How the benchmarks of adapters choose, alike for all stacks: uniformly among legal actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def choose(mask: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArra
 
 @njit(cache=True)
 def _choose(mask: Any, draws: Any, actions: Any) -> None:
-    """Write for each row the place of the one that `draws` (0 ≤ draw < 1) points to among its ones."""
+    """Write for each row which of its ones `draws` (0 ≤ draw < 1) points to."""
     for lane in range(mask.shape[0]):
         count = 0
         for place in range(mask.shape[1]):

@@ -1,4 +1,4 @@
-"""JAX's works: our `step` called from a jitted program, beside the same loop on the batch engine itself."""
+"""JAX: our `step` called from a jitted program, beside the same loop on the batch engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADAPTER, OWN = "adapter", "batch engine without JAX"
 
 
 def works(game: str, lanes: int) -> dict[Case, Work]:
-    """Random legal self-play. JAX has no AEC way of its own: the batch engine shows what the callback costs."""
+    """Random legal self-play; the batch engine alone shows what the callback costs."""
     return {
         Case("jax, self-play", ADAPTER, game, lanes): step_work(game, lanes),
         Case("jax, self-play", OWN, game, lanes): batch_work(game, lanes),

@@ -1,7 +1,7 @@
 """OpenSpiel: random play of a game through the adapter, beside OpenSpiel's own games.
 
-OpenSpiel has no way for PettingZoo's environments, so its own games are the yardstick: the one board game that it has in
-Python as ours are, and connect four in C++, which we have as a kernel too.
+OpenSpiel has no way for PettingZoo's environments, so its own games are the yardstick: its one
+board game in Python, and connect four in C++, for which we have a kernel as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ADAPTER, PYTHON_GAME, CPP_GAME = "adapter", "OpenSpiel's own in Python", "OpenSp
 
 
 def works(game: str, lanes: int) -> dict[Case, Work]:
-    """Random moves with observation and mask, one game after the other; chance events are played, but not counted.
+    """Random actions with observation and mask, one game after the other; chance is not counted.
 
     OpenSpiel has no batches: `lanes` has no meaning here.
     """

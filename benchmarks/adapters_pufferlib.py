@@ -1,4 +1,4 @@
-"""PufferLib's works: our native environment beside PufferLib's emulation of the parallel environment."""
+"""PufferLib: our native environment beside PufferLib's emulation of the parallel environment."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ADAPTER, OWN = "adapter", "pufferlib's PettingZoo emulation"
 
 
 def works(game: str, lanes: int) -> dict[Case, Work]:
-    """Random legal play: a learner against random opponents, and all players through PufferLib's emulation.
+    """Random legal play: a learner against random opponents, all players through the emulation.
 
-    An action counted is one of the policy's: a learner's, whose opponents' replies come on top, or a ply of the emulated game.
+    Counted are the policy's actions: a learner's, which opponents' replies follow, or every ply.
     """
     return {
         Case("pufferlib, learner", ADAPTER, game, lanes): native_work(game, lanes),
@@ -46,7 +46,7 @@ def native_work(game: str, lanes: int) -> Work:
 
 
 def emulated_work(game: str) -> Work:
-    """PufferLib takes no AEC environments: their parallel form, in which only the agent in turn's action counts."""
+    """PufferLib takes no AEC environments: their parallel form, where one agent's action counts."""
     module = importlib.import_module(f"tabletop_envs.{registry.module_name(game)}")
     parallel = module.parallel_env()
     env = emulation.PettingZooPufferEnv(env_creator=lambda: parallel)

@@ -1,4 +1,4 @@
-"""RLlib: the adapter's environments beside RLlib's `PettingZooEnv`, stepped as its environment runners step them."""
+"""RLlib: the adapter's environments beside RLlib's `PettingZooEnv`, stepped as by its runners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: the adapter beside the wrapper of PettingZoo's tutorial for MaskablePPO, in a `DummyVecEnv`."""
+"""Stable-Baselines3: the adapter beside the wrapper of PettingZoo's tutorial for MaskablePPO."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -23,7 +23,7 @@ OWN_LANES = 16
 
 
 class AECWrapper(pettingzoo.utils.BaseWrapper, gymnasium.Env[Any, Any]):
-    """An AEC environment as a Gymnasium one in which the learner plays all seats, as that tutorial does it."""
+    """An AEC environment as a Gymnasium one in which the learner plays all seats."""
 
     env: Any
 

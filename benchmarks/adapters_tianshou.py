@@ -1,4 +1,4 @@
-"""Tianshou: the adapter's vector environments beside Tianshou's `PettingZooEnv` in a `DummyVectorEnv`."""
+"""Tianshou: the adapter beside Tianshou's `PettingZooEnv` in a `DummyVectorEnv`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def works(game: str, lanes: int) -> dict[Case, Work]:
         return env
 
     learner = tianshou.make_vector_env(game, lanes, seed=SEED)
-    everybody = tianshou.make_self_play_vector_env(game, lanes, seed=SEED)
+    everybody = tianshou.make_vector_env(game, lanes, "self", seed=SEED)
     return {
         Case("tianshou, self-play", OWN, game, OWN_LANES): _work(
             DummyVectorEnv([make] * OWN_LANES)

@@ -19,9 +19,9 @@ ADAPTER, OWN = "adapter", "torchrl's AEC wrapper"
 
 
 def works(game: str, lanes: int) -> dict[Case, Work]:
-    """Random legal play: a learner against random opponents, self-play, and self-play through TorchRL's wrapper.
+    """Random legal play: a learner against random opponents, self-play, TorchRL's own wrapper.
 
-    An action counted is one of the policy's: a learner's, whose opponents' replies come on top, or a ply of self-play.
+    Counted are the policy's actions: a learner's, which opponents' replies follow, or every ply.
     """
     return {
         Case("torchrl, learner", ADAPTER, game, lanes): batched_work(game, lanes, "random"),

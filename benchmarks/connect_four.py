@@ -1,6 +1,6 @@
-"""Connect four on bitboards: a kernel written outside the package, against its public contract only.
+"""Connect four on bitboards: a kernel outside the package, against its public contract only.
 
-It is the benchmarks' yardstick, a game that every library has, and an example of a user's own kernel
+It is the benchmarks' yardstick, a game that every library has, and an example of a custom kernel
 (`connect_four_game.py` makes a batch of it). The squares, and so the bits of a bitboard::
 
      0  1  2  3  4  5  6
@@ -10,12 +10,11 @@ It is the benchmarks' yardstick, a game that every library has, and an example o
     28 29 30 31 32 33 34
     35 36 37 38 39 40 41
 
-Action = column, 0 … 6. Most bitboards of this game run column by column, with a spare square on top of each. This
-one runs row by row, as observations do, so that an observation is two stores and not a transposition; the masks
-`LINES_…` do the spare squares' work.
+Action = column, 0 … 6. Most bitboards of this game run column by column, with a spare square on top
+of each. This one runs row by row, as observations do, so that planes are stored and not transposed;
+the masks `LINES_…` do the spare squares' work.
 
-Observation (84 numbers of 0 or 1): planes of 6×7 squares, first of the own stones, then of the other player's. Scores:
-1 for the winner, else 0. A full board without a winner is a draw.
+Scores: 1 for the winner, else 0. A full board without a winner is a draw.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -26,12 +25,25 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register, state_dtype
+from tabletop_envs.kernels import (
+    BY_LIMIT,
+    RUNNING,
+    TERMINATED,
+    Kernel,
+    Part,
+    offsets,
+    register,
+    state_dtype,
+)
 from tabletop_envs.kernels.bits import ZERO, board, write_bytes
 
 ROWS, COLUMNS = 6, 7
 SQUARES = ROWS * COLUMNS
-OBSERVATION_SIZE = 2 * SQUARES
+OBSERVATION = (
+    Part("own_stones", (1, ROWS, COLUMNS), "of the observing player"),
+    Part("other_stones", (1, ROWS, COLUMNS), "of the other player"),
+)
+AT = offsets(OBSERVATION)
 
 STATE = state_dtype(
     2,
@@ -42,14 +54,14 @@ STATE = state_dtype(
 ALL = board("#######" * 6)
 TOP_ROW = board("#######")
 LEFT_COLUMN = board("#......" * 6)
-# Where a line of four begins, seen from its uppermost (or leftmost) stone: elsewhere a shift would carry the
-# line over the board's edge.
+# Where a line of four begins, seen from its uppermost (or leftmost) stone: elsewhere a shift would
+# carry the line over the board's edge.
 LINES_RIGHT = board("####..." * 6)
 LINES_RIGHT_AND_DOWN = board("####..." * 3)
 LINES_LEFT_AND_DOWN = board("...####" * 3)
 
 _1, _2, _6, _7, _8 = (np.uint64(n) for n in (1, 2, 6, 7, 8))
-_12, _14, _16, _20, _22, _42 = (np.uint64(n) for n in (12, 14, 16, 20, 22, 42))
+_12, _14, _16 = (np.uint64(n) for n in (12, 14, 16))
 
 
 @njit
@@ -66,14 +78,14 @@ def start(state: Any) -> None:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: Any, legal_bits: Any) -> None:
     """The columns whose uppermost square is empty: one word of 7 bits."""
-    words[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])
+    legal_bits[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])
 
 
 @njit
 def has_line(stones: int) -> bool:
-    """Whether four of `stones` (a bitboard) lie in a line: pairs of neighbours, then pairs of pairs."""
+    """Whether four of `stones` (a bitboard) lie in a line: pairs first, then pairs of pairs."""
     across = stones & (stones >> _1)
     down = stones & (stones >> _7)
     right_down = stones & (stones >> _8)
@@ -88,7 +100,7 @@ def has_line(stones: int) -> bool:
 
 @njit
 def step(state: Any, action: int) -> None:
-    """Drop a stone onto the lowest empty square of a column: the empty one that has none below it."""
+    """Drop a stone onto the lowest empty square of a column: the one that has none below it."""
     player = state.to_move
     empty = ALL & ~(state.stones[0] | state.stones[1])
     stones = state.stones[player]
@@ -105,14 +117,14 @@ def step(state: Any, action: int) -> None:
 
 @njit
 def observe(state: Any, player: int, observation: Any) -> None:
-    """Both planes, own stones first, as one string of 84 bits: its first 64, then its last 64 over them."""
+    """Both planes, own stones first."""
     own, other = state.stones[player], state.stones[1 - player]
-    write_bytes(observation, 0, own | (other << _42), 64)
-    write_bytes(observation, OBSERVATION_SIZE - 64, (own >> _20) | (other << _22), 64)
+    write_bytes(observation, AT.own_stones, own, SQUARES)
+    write_bytes(observation, AT.other_stones, other, SQUARES)
 
 
 KERNEL = register(
-    Kernel(STATE, num_actions=COLUMNS, word_bits=COLUMNS, observation_size=OBSERVATION_SIZE),
+    Kernel(STATE, num_actions=COLUMNS, word_bits=COLUMNS, observation=OBSERVATION),
     start_function=start,
     legal_actions_function=legal_actions,
     step_function=step,

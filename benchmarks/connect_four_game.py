@@ -1,4 +1,4 @@
-"""What batches and environments must know of connect four beside its kernel (docs/add-a-game.md explains it), and batches of it.
+"""Connect four for batches and environments (docs/add-a-game.md explains it), and batches of it.
 
 >>> from benchmarks.connect_four_game import make_batch
 >>> batch = make_batch(1024, seed=1)
@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import connect_four as rules
 from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.game import Game, Part, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
 
@@ -26,10 +26,6 @@ class ConnectFour(Game):
     name = "connect_four"
     kernel = rules.KERNEL
     options = (max_plies_option(rules.SQUARES),)
-    parts = (
-        Part("own_stones", (1, rules.ROWS, rules.COLUMNS)),
-        Part("other_stones", (1, rules.ROWS, rules.COLUMNS)),
-    )
     snapshot_keys = ("stones",)
 
     def position(self, state: Any) -> Snapshot:
@@ -45,10 +41,10 @@ class ConnectFour(Game):
         """Write the stones, and the score of who has a line, into a state."""
         ply = int(state["ply"])
         taken: set[int] = set()
-        for player, squares in enumerate(require_list(snapshot["stones"], "stones", 2)):
+        for player, squares in enumerate(require_list("stones", snapshot["stones"], 2)):
             count = (ply + 1 - player) // 2
-            for square in require_list(squares, f"stones of player {player}", count):
-                require_int(square, "a stone's square", 0, rules.SQUARES - 1)
+            for square in require_list(f"stones of player {player}", squares, count):
+                require_int("a stone's square", square, 0, rules.SQUARES - 1)
                 require(square not in taken, f"two stones lie on square {square}")
                 taken.add(square)
                 state["stones"][player] |= np.uint64(1 << square)
@@ -87,5 +83,5 @@ GAME = ConnectFour()
 
 
 def make_batch(num_envs: int, **arguments: Any) -> BatchEnv:
-    """A batch of `num_envs` games of connect four; `arguments` as for `tabletop_envs.make_batch`."""
+    """Make a batch of `num_envs` games; `arguments` as for `tabletop_envs.make_batch`."""
     return BatchEnv(GAME, num_envs, **arguments)

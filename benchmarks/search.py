@@ -2,16 +2,18 @@
 
     python -m benchmarks.search [GAME …] [--json FILE]
 
-Three kinds of work, each warmed up, in several repeats, all in turn:
+Three kinds of work, each warmed up, in several repeats, interleaved:
 
-- *play-outs*: UCT from the first position of connect four, random play to the end of the game at every leaf: this library's
-  on the yardstick game, OpenSpiel's C++ `MCTSBot` with `RandomRolloutEvaluator` and its Python `MCTSBot` on its own connect
-  four; the same number of simulations a search, the same exploration, no solver;
-- *search*: what `mcts:N` does, by the game's default rules, from positions after 30 random actions;
-- *puct*: batched PUCT from such positions in every lane, with even priors and values of zero: from a NumPy function called once a
-  round (`numpy`), and without leaving compiled code (`none`).
+- *play-outs*: UCT from the first position of connect four, random play to the end of the game at
+  every leaf: this library's on the yardstick game, OpenSpiel's C++ `MCTSBot` with
+  `RandomRolloutEvaluator` and its Python `MCTSBot` on its own connect four; the same number of
+  simulations a search, the same exploration, no solver;
+- *search*: what `mcts:N` does, by the game's default settings, from positions after 30 random
+  actions;
+- *puct*: batched PUCT from such positions in every lane, with even priors and values of zero: from
+  a NumPy function called once a round (`numpy`), and without leaving compiled code (`none`).
 
-The ratio is to OpenSpiel's C++ search of the same run. A library that is missing is left out, with a note.
+The ratio is to OpenSpiel's C++ search of the same run. A missing library is left out, with a note.
 """
 
 from __future__ import annotations
@@ -49,12 +51,12 @@ def agent_work(agent: MCTSAgent, batch: Any) -> Work:
     """Choices of an agent in all lanes of a batch, which stays where it is."""
     states, lanes = batch.states, np.arange(batch.num_envs)
     legal = np.zeros((batch.num_envs, 1), np.uint64)
-    samplers = np.arange(batch.num_envs, dtype=np.uint64)
+    rngs = np.arange(batch.num_envs, dtype=np.uint64)
     actions = np.zeros(batch.num_envs, np.int64)
 
     def work(steps: int) -> int:
         for _ in range(steps):
-            agent.choose_lanes(batch.game, states, legal, samplers, lanes, actions)
+            agent.choose_lanes(batch.game, states, legal, rngs, lanes, actions)
         return steps * agent.simulations * len(lanes)
 
     return work

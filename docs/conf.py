@@ -44,10 +44,8 @@ nitpick_ignore_regex = [
     ("py:class", "Agent|State|Creator|Observation|Info"),
     ("py:class", r"tabletop_envs\.envs\.(drawing\.Drawing|learner\.LearnerView)"),
     ("py:class", r"tabletop_envs\.agents\.match\.Match"),
-    (
-        "py:class",
-        r"tabletop_envs\.(render\.svg\.themes\.Theme|adapters\.open_spiel\.observer\.TabletopObserver)",
-    ),
+    ("py:class", r"tabletop_envs\.render\.svg\.themes\.Theme"),
+    ("py:class", r"tabletop_envs\.adapters\.open_spiel\.Position"),
 ]
 
 # Markdown

@@ -1,10 +1,11 @@
 """OpenSpiel's Monte Carlo tree search, written in Python, plays a game against random play.
 
-    python examples/openspiel_mcts.py                                            # kirche with one house
+    python examples/openspiel_mcts.py  # kirche with one house
     python examples/openspiel_mcts.py "tabletop_meeples(max_plies=200)" --simulations 20
 
-Needs `pip install -e ".[openspiel]"`. It prints the moves of the search (`player_0`) by name and the returns at
-the end. In kirche with one house the search won all of 16 games (seeds 0 … 15), in 2 to 10 seconds each.
+Needs `pip install -e ".[openspiel]"`. It prints the moves of the search (`player_0`) by name and
+the returns at the end. In kirche with one house the search won all of 16 games (seeds 0 … 15), in 2
+to 10 seconds each.
 """
 
 from __future__ import annotations

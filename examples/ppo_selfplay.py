@@ -46,6 +46,7 @@ from tabletop_envs import evaluation, make_batch, training
 from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.arena import tournaments
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import engine
@@ -82,26 +83,37 @@ def legal_actions(mask: Tensor) -> Tensor:
     return legal
 
 
-def targets(
-    game: Game, observation: Tensor, rows: Tensor, actions: Tensor, squares: Tensor
-) -> Tensor:
-    """Where actions lead, `(N,)` squares: the `actions` `(N,)` of rows of observations, each from one of `squares`.
+def target_table(game: Game) -> Tensor:
+    """Where actions lead, `int64 (2, actions)`: from a vertical ridge, from a horizontal one.
 
-    The square itself where an action has no other (the action tables are in the games' docstrings).
+    −1: to the pastor of kirche. −2: nowhere but the square that the action names.
     """
-    planes = actions // (observation_planes(game)[0].size)
-    if game.name == "tuerme":
-        row, column = squares // 14, squares % 14
-        leads = torch.where(planes < 14, row * 14 + planes, (planes - 14) * 14 + column)
-        return torch.where(actions < 22 * 112, leads, squares)
-    if game.name == "kirche":
-        along = (planes - 2) // 2
-        horizontal = observation[:, game.observation["ridges"].slice][rows, squares] > 0
-        steps = (along % 6 + 1) * torch.where(along < 6, 1, -1) * torch.where(horizontal, 1, 7)
-        pastor = observation[:, game.observation["pastor"].slice].max(-1).indices[rows]
-        leads = torch.where(planes == 26, pastor, squares + steps)
-        return torch.where(planes < 2, squares, leads)
-    return squares
+    env = TabletopEnv(game)
+    env.reset(seed=0)
+    position = env.snapshot()
+    table = torch.full((2, game.kernel.num_actions), -2)
+    for row, ridge in enumerate("vh"):
+        if game.name == "kirche":
+            pieces = [{"kind": "house", "square": square, "ridge": ridge} for square in range(49)]
+            position = {**position, "phase": "moves", "pastor": -1, "pieces": [pieces, []]}
+        for action in range(game.kernel.num_actions):
+            move = game.decode(action, position)
+            if move.origin and move.target is not None:
+                table[row, action] = move.target
+    return table
+
+
+def targets(
+    game: Game, table: Tensor, observation: Tensor, rows: Tensor, actions: Tensor, squares: Tensor
+) -> Tensor:
+    """Where actions lead, `(N,)` squares, each action from one of `squares` (`target_table`)."""
+    if game.name != "kirche":
+        leads = table[0, actions]
+        return torch.where(leads == -2, squares, leads)
+    horizontal = observation[:, game.observation["ridges"].slice][rows, squares].clamp(0).long()
+    leads = table[horizontal, actions]
+    pastor = observation[:, game.observation["pastor"].slice].max(-1).indices[rows]
+    return torch.where(leads == -2, squares, torch.where(leads == -1, pastor, leads))
 
 
 def observation_planes(game: Game) -> list[npt.NDArray[np.int64]]:
@@ -193,6 +205,7 @@ class Network(nn.Module):
         others = np.maximum(np.arange(actions) - self.on_squares, 0)
         kinds = np.arange(actions) // squares + others
         self.register_buffer("kinds", torch.tensor(kinds), persistent=False)
+        self.register_buffer("leads", target_table(game), persistent=False)
         phases = game.observation["phase"].shape[0] if "phase" in game.observation else 1
         width, local = arguments.width, arguments.local
         self.first = nn.Linear(len(low), width)
@@ -226,7 +239,7 @@ class Network(nn.Module):
         if "phase" in self.game.observation:
             phase = observation[:, self.game.observation["phase"].slice].max(-1).indices
             kinds = kinds + (int(self.kinds[-1]) + 1) * phase[rows]
-        leads = targets(self.game, observation, rows, actions, squares)
+        leads = targets(self.game, self.leads, observation, rows, actions, squares)
         numbers = observation[:, self.besides] * self.scale[self.besides]
         local = self.whole(torch.cat([hidden, numbers], 1))[rows]
         boards = self.board(observation)

@@ -56,7 +56,6 @@ MODULES = (
     "adapters.jax",
     "adapters.masks",
     "adapters.open_spiel",
-    "adapters.open_spiel.bot",
     "adapters.pufferlib",
     "adapters.rllib",
     "adapters.sb3",

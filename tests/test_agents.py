@@ -182,9 +182,8 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
             copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
-            work = evaluation.workspace(env.game.kernel)
             sampler, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
-            choose_greedily(*each.lane(), sampler, first, action, copies, work)
+            choose_greedily(*each.lane(), sampler, first, action, copies)
             guesses.append(copies[:1])
             differing += bool((copies[0]["hands"] != each.lane()[0]["hands"][0]).any())
         # All that the guess is made from is what the player knows, and the sampler.

@@ -407,7 +407,7 @@ def test_no_file_is_left_where_nothing_was_played(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         play_small(tmp_path)
     os.mkfifo(path)
-    with pytest.raises(ValueError, match="must be a regular file"):
+    with pytest.raises(OSError, match="must be a regular file"):
         Tournament("kirche", AGENTS, 8, 5, path=path)
 
 
@@ -462,7 +462,7 @@ def test_killing_it_again_and_again_changes_nothing(
     for kill in range(kills):
         words = [sys.executable, str(script), str(path), str(workers)]
         process = subprocess.Popen(words, env=environment())
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         # At different numbers of bytes, so that it is not always between two games.
         while not path.exists() or path.stat().st_size < seen[-1] + 900 + 301 * kill:
             assert process.poll() is None, "it ended before it could be killed"

@@ -15,7 +15,7 @@ import pytest
 import tabletop_envs
 from tabletop_envs import checks, kirche_v0, registry, tuerme_v0
 from tabletop_envs.agents.mcts import MCTSAgent
-from tabletop_envs.arena import records, tournaments
+from tabletop_envs.arena import records, replay, tournaments
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.envs.gym import TabletopGymEnv
@@ -25,7 +25,7 @@ from tabletop_envs.game import lane_seeds
 from tabletop_envs.kirche_v0 import GAME
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
-from tabletop_envs.render import replay, svg
+from tabletop_envs.render import svg
 from tabletop_envs.search import PUCT, Search, SearchConfig
 from tabletop_envs.testing import check_env, check_kernel
 
@@ -292,7 +292,6 @@ CASES = [
         simulations=[*INTEGERS, 0],
         seconds=NUMBERS,
     ),
-    Case("search.Search.advance", "action", ACTIONS, _of(_search, "advance")),
     *_named(
         "search.PUCT",
         _puct,
@@ -372,7 +371,7 @@ CASES = [
         seed=[*SEEDS, None],
         allow_floats=[*BOOLS, None],
     ),
-    *_named("render.replay.page", lambda **g: replay.page([], **g), theme=[*WORDS, None]),
+    *_named("arena.replay.page", lambda **g: replay.page([], **g), theme=[*WORDS, None]),
     *_named(
         "render.svg.draw",
         _draw,
@@ -427,8 +426,8 @@ MAKERS: dict[str, Callable[[Any], object]] = {
 CASES += [Case(name, "game", NO_GAMES, make) for name, make in MAKERS.items()]
 # The inputs that were once taken: as action 42, as the seed 1, as action 1, as true, as no options.
 ONCE_TAKEN: dict[str, Callable[[], object]] = {
-    "action=42.9": lambda: _search().advance(42.9),  # type: ignore[arg-type]
-    "action='42'": lambda: _search().advance("42"),  # type: ignore[arg-type]
+    "action=42.9": lambda: _aec().step(42.9),
+    "action='42'": lambda: _aec().step("42"),
     "seed=True of reset": lambda: _aec().reset(seed=True),
     "seed=True of make_batch": lambda: tabletop_envs.make_batch("kirche-v0", 2, seed=True),
     "seed=True of Search": lambda: _search(seed=True),
@@ -517,12 +516,7 @@ LEFT_OUT = {
     "envs.opponents.Opponents": "made by environments that have checked",
     "envs.batch.RolloutCounts": "a result",
     "search.SearchResult": "a result",
-    "search.SearchConfig.settings": "for the compiled loops",
     "render.svg.draw_symbols": "takes what `draw` takes",
-    "agents.GameAgent.played": "does nothing",
-    "agents.RandomAgent.played": "does nothing",
-    "agents.greedy.GreedyAgent.played": "does nothing",
-    "agents.mcts.MCTSAgent.played": "does nothing",
     "agents.arena.Plan": "made by Tournament, which has checked",
     "agents.arena.Progress": "a result",
     "agents.ratings": "results, and what makes them of checked games",

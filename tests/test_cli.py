@@ -32,7 +32,7 @@ SMALL = ("--num-envs", "8", "--seed", "3")
 
 def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=300
     )
 
 
@@ -333,7 +333,7 @@ class Terminal:
         os.close(terminal)
         self.shown = ""
 
-    def wait_until_shown(self, pattern: str, seconds: float = 60) -> None:
+    def wait_until_shown(self, pattern: str, seconds: float = 300) -> None:
         """Read the terminal until the pattern is there; the process is killed if it does not come."""
         import select
 
@@ -371,7 +371,7 @@ def test_ctrl_c_shows_what_there_is_so_far(endless: Any, words: list[str]) -> No
     terminal.wait_until_shown("compiling")
     terminal.wait_until_shown(r"kirche-v0.*actions/s, [1-9][0-9,]* games")
     terminal.process.send_signal(signal.SIGINT)
-    stdout, _ = terminal.process.communicate(timeout=30)
+    stdout, _ = terminal.process.communicate(timeout=300)
     assert terminal.process.returncode == 130
     if words:
         document = json.loads(stdout)

@@ -47,7 +47,7 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for() -> Non
         assert env.snapshot() == game.snapshot()
         compile_one()
         compiled.set()
-        assert go_on.wait(60)
+        assert go_on.wait(300)
         raise ValueError("this is told where the agent is asked in earnest")
 
     game = raw_env("kirche")
@@ -55,7 +55,7 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for() -> Non
     with Compiling(told.append) as compiling:
         compiling.wait()
         compiling.behind(["human", "greedy", "random", "greedy"], game, choose)
-        assert compiled.wait(60)
+        assert compiled.wait(300)
         assert told == []
         threading.Timer(0.1, go_on.set).start()
         compiling.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def test_marks_in_meeples_lie_on_the_fields_meant():
 
 @each_case
 def test_drawings_of_a_game_have_one_size_and_hold_all_pieces_that_they_use(name, options):
-    width, height = svg.natural_size(name)
+    width, height = importlib.import_module(f"tabletop_envs.render.svg.{name}").SIZE
     for env in positions(name, options, every=25):
         for theme in svg.THEMES:
             drawing = env.svg(theme=theme, legal=True)

@@ -192,7 +192,7 @@ def test_pipes_are_no_files_of_records(pipe: Path) -> None:
             use()
 
 
-TOURNAMENT = "tournament kirche --agents random greedy --games 1 --option max_plies=4 --output {}"
+TOURNAMENT = "tournament kirche random greedy --games 1 --option max_plies=4 --output {}"
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ assert "tabletop_envs/Kirche-v0" in gymnasium.registry
 heavy = {"numba", "torch", "pygame"} & set(sys.modules)
 assert not heavy, heavy
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     code = """
 import gymnasium
 env = gymnasium.make("tabletop_envs:tabletop_envs/Kirche-v0", num_houses=3)
 assert env.unwrapped.options["num_houses"] == 3
 assert env.spec.id == "tabletop_envs/Kirche-v0"
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 @each_game

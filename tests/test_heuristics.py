@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
+from numba import from_dtype, njit, types
 
 from benchmarks import connect_four
 from tabletop_envs import evaluation, kernels, make_batch
+from tabletop_envs.kernels import compiling
 from tests.games import STRATEGIES, each_case, each_game, over, play, raw_env
 
 
@@ -120,11 +121,16 @@ def test_the_generic_names_are_for_compiled_code() -> None:
             function(*arguments)
 
 
-def test_an_edit_changes_the_type_that_caches_are_keyed_on(
+def test_an_edit_changes_the_key_of_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = evaluation.from_dtype(connect_four.KERNEL.state)
-    types = {str(evaluation.workspace(connect_four.KERNEL).dtype)}
+    loop, record = evaluation._evaluate_lanes, from_dtype(connect_four.KERNEL.state)
+
+    def key() -> Any:
+        signature = (types.Array(record, 1, "C"), types.float64[:, ::1])
+        return loop._cache._index_key(signature, loop.targetctx.codegen())
+
+    keys = {key()}
     for path, source in (
         ("1/game/heuristic.py", "one"),
         ("2/game/heuristic.py", "another"),
@@ -134,10 +140,21 @@ def test_an_edit_changes_the_type_that_caches_are_keyed_on(
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(source)
-        monkeypatch.setitem(evaluation._REGISTERED, record, str(file))
-        types.add(str(evaluation.workspace(connect_four.KERNEL).dtype))
-    assert len(types) == 4
-    assert evaluation.has_heuristic(connect_four.KERNEL)
+        monkeypatch.setitem(compiling.SOURCES, record, str(file))
+        keys.add(key())
+        assert key() in keys
+    assert len(keys) == 4
+
+
+def test_a_heuristic_s_file_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = from_dtype(connect_four.KERNEL.state)
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "_HEURISTICS", {})
+        patch.setattr(evaluation, "SOURCES", {})
+        evaluation.register_heuristic(connect_four.KERNEL, lambda state, values: None)
+        assert evaluation.has_heuristic(connect_four.KERNEL)
+        assert {record: __file__} == evaluation.SOURCES
+    assert not evaluation.has_heuristic(connect_four.KERNEL)
 
 
 # Symmetry

@@ -178,6 +178,17 @@ def test_without_any_folder_it_says_so_once(folder, monkeypatch):
     assert "set NUMBA_CACHE_DIR" in warning
 
 
+def test_the_digest_sees_edits_of_all_compiled_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "kernels" / "compiling.py"))
+    digests = {compiling.code_digest()}
+    for file in ("kernels/game/rules.py", "evaluation/game.py", "search/tree.py"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        for source in ("one", "another"):
+            (tmp_path / file).write_text(source)
+            digests.add(compiling.code_digest())
+    assert len(digests) == 7
+
+
 def test_another_machine_s_code_is_left_alone(folder):
     """The processor belongs to the keys: machines of several kinds may share a folder."""
     use(folder)

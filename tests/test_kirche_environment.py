@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tabletop_envs import kirche_v0
-from tabletop_envs.render import kirche as drawing
 from tests.games import legal_actions, over, play, raw_env
 from tests.test_copies import assert_refused, spoil
 
@@ -237,7 +236,7 @@ def test_the_drawing_shows_pieces_ridges_and_the_pastor():
         "6   n—   ·   ·   ·   ·   ·  N|",
         "ply 5, dark (player_1) to place a house",
     ]
-    plain, coloured = drawing.text(env.snapshot()), drawing.text(env.snapshot(), colour=True)
+    plain, coloured = (env.game.text(env.snapshot(), None, colour) for colour in (False, True))
     assert plain == env.render()
     assert coloured.count("\x1b[1;33m") == 3
     assert coloured.count("\x1b[1;34m") == 2

@@ -173,7 +173,7 @@ def test_the_manual_s_numbers_are_the_code_s():
     assert f"L = {game.kernel.observation_size}" in manual
     assert f"Discrete({game.kernel.num_actions})" in manual
     table = manual.partition("Observation\n=====")[2]
-    for part in game.parts:
+    for part in game.kernel.observation:
         row = next(line for line in table.splitlines() if line.startswith(f"`{part.name}`"))
         _, shape, numbers, *_ = (cell.strip() for cell in row.split("  ") if cell.strip())
         assert shape == str(part.shape)

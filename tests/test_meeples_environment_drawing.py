@@ -8,7 +8,6 @@ import textwrap
 import pytest
 
 from tabletop_envs import meeples_v0
-from tabletop_envs.render import meeples as drawing
 from tests.games import raw_env
 from tests.meeples_setup import ALL_STONES, ROLLS_3_6, across, at, down, position
 from tests.test_meeples_environment import reach
@@ -124,6 +123,11 @@ def test_actions_and_decisions_are_named_in_every_phase(start):
         env.step(action)
 
 
+def drawn(snapshot, viewer=None, colour=False):
+    """The drawing for the terminal."""
+    return meeples_v0.GAME.text(snapshot, viewer, colour)
+
+
 def test_actions_and_decisions_are_named_in_the_setup():
     env = raw_env("meeples", render_mode="ansi")
     env.reset(seed=1)
@@ -215,16 +219,16 @@ def test_a_stone_being_laid_is_drawn_only_for_whom_it_is_open():
     mover = snapshot["to_move"]
     a, b = snapshot["chosen"]["stone"]
     for viewer, shown in ((None, True), (mover, True), (1 - mover, False)):
-        caption = drawing.text(snapshot, viewer).splitlines()[-1]
+        caption = drawn(snapshot, viewer).splitlines()[-1]
         assert (f"; chosen: {a}-{b}, first half on" in caption) == shown
         assert caption.endswith("to lay a stone") != shown
     snapshot["options"]["open_hands"] = True
-    assert drawing.text(snapshot, 1 - mover) == drawing.text(snapshot)
+    assert drawn(snapshot, 1 - mover) == drawn(snapshot)
 
 
 def test_the_drawing_in_terminal_colours_is_the_same_drawing():
     snapshot = small_position().snapshot()
-    coloured = drawing.text(snapshot, colour=True)
+    coloured = drawn(snapshot, colour=True)
     letters = "".join(f"{value}{mark}" for value, mark in itertools.product("123456", "AaBb"))
     for player, tint in enumerate((31, 34)):
         assert coloured.count(f"\x1b[1;{tint}m") == (4, 5)[player]
@@ -237,7 +241,7 @@ def test_the_drawing_in_terminal_colours_is_the_same_drawing():
     assert "\x1b" not in SMALL_TEXT
     # Four players: a letter and a colour each.
     env = reach(lambda s: s["round"] == 1, num_players=4)
-    coloured = drawing.text(env.snapshot(), colour=True)
+    coloured = drawn(env.snapshot(), colour=True)
     for letter, tint in zip("ABCD", (31, 34, 32, 33), strict=True):
         assert coloured.count(f"\x1b[1;{tint}m") == 1
         assert coloured.split(f"\x1b[1;{tint}m")[1][1] == letter
@@ -245,7 +249,7 @@ def test_the_drawing_in_terminal_colours_is_the_same_drawing():
 
 def test_the_drawing_ends_at_the_edges_of_the_table():
     corners = {(0, 1): (at(0, 0), at(0, 1)), (2, 3): (at(23, 23), at(22, 23))}
-    lines = drawing.text(
+    lines = drawn(
         position("stones", SMALL, {})
         | {"stones": [{"stone": list(s), "fields": list(f)} for s, f in corners.items()]}
     ).splitlines()
@@ -261,16 +265,16 @@ def test_the_drawing_says_who_has_passed_and_how_a_game_ended():
     env = reach(lambda s: 1 in s["dice_allowed"] and True in s["passed"])
     snapshot = env.snapshot()
     passed = snapshot["passed"].index(True)
-    lines = drawing.text(snapshot).splitlines()
+    lines = drawn(snapshot).splitlines()
     assert "in supply, has passed, hand" in lines[-3 + passed]
     assert "in supply, may take 1 more, hand" in lines[-2 - passed]
     env = reach(lambda s: s["outcome"] is not None)
     scores = " : ".join(map(str, env.snapshot()["outcome"]["scores"]))
     ended = env.snapshot()
     start = f"round {ended['round']}, ply {ended['ply']}, over"
-    assert drawing.text(ended).splitlines()[-1] == f"{start}, scores {scores}"
+    assert drawn(ended).splitlines()[-1] == f"{start}, scores {scores}"
     env = reach(lambda s: s["outcome"] is not None, max_plies=5)
-    assert drawing.text(env.snapshot()).splitlines()[-1] == (
+    assert drawn(env.snapshot()).splitlines()[-1] == (
         "round 0, ply 5, over (by max_plies), scores 0 : 0"
     )
-    assert "dice in the pool: none" in drawing.text(env.snapshot())
+    assert "dice in the pool: none" in drawn(env.snapshot())

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from tabletop_envs import agents, cli, registry
 from tabletop_envs.agents import RandomAgent
 from tabletop_envs.arena import records
-from tabletop_envs.kernels.meeples import REROLL
+from tabletop_envs.kernels.meeples.material import REROLL
 from tabletop_envs.play.session import Session, load, save
 from tabletop_envs.play.terminal import COMMAND_WORDS, find_move
 from tests.command_line import plain, run
@@ -191,7 +191,7 @@ def test_what_cannot_be_gone_on_with_is_refused(tmp_path: Path) -> None:
         Session.resume(session.record())
     with pytest.raises(ValueError, match="there is no result, but the game is over"):
         Session.resume(dataclasses.replace(session.record(), result=None))
-    with pytest.raises(ValueError, match="no agent is in turn"):
+    with pytest.raises(ValueError, match="no agent is to move"):
         session.play_agent()
     with pytest.raises(ValueError, match="the game is over"):
         session.hint("random")
@@ -405,7 +405,7 @@ def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
         (["kirche", "--opponent", "guru"], ["--opponent", "no agent 'guru'"]),
         (["kirche", "--opponent", "mtcs:N"], ["did you mean 'mcts:400'?"]),
         (["kirche", "--opponent", "mcts"], ["did you mean 'mcts:400'?"]),
-        (["kirche", "--opponent", "random", "random"], ["2 opponents for 1 other seats"]),
+        (["kirche", *2 * ["--opponent", "random"]], ["2 opponents for 1 other seats"]),
         (["kirche", "--seat", "2", "--opponent", "random"], ["--seat", "0 to 1"]),
         (["kirche", "--option", "num_houses=9"], ["num_houses=9", "from 1 to 7"]),
         (["kirche", "--option", "num_hauses=9"], ["did you mean 'num_houses'?"]),
@@ -500,7 +500,7 @@ class RealTerminal:
         os.close(terminal)
         self.shown = ""
 
-    def wait_for(self, text: str, seconds: float = 60) -> str:
+    def wait_for(self, text: str, seconds: float = 300) -> str:
         """Read until a text has come; all that was shown before it and since the last wait."""
         import select
 
@@ -555,5 +555,5 @@ def test_a_terminal_completes_names_and_saves_at_the_end(
     one.type(key)
     one.wait_for("saved: game.jsonl")
     one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
-    assert one.process.wait(30) == exit_code
+    assert one.process.wait(300) == exit_code
     assert len(load("game.jsonl").actions) == 1

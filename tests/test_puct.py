@@ -174,9 +174,9 @@ def test_values_are_the_movers(name: str, options: dict[str, Any]) -> None:
             return np.zeros(masks.shape), np.broadcast_to(rows, (LANES, *rows.shape))
 
         result = search.run(batch, evaluate)
-        movers = [batch.current_player, search._leaves["to_move"]]
+        movers = [batch.current_player, search._leaves.states["to_move"]]
         for lane in range(LANES):
-            if search._leaves["status"][lane] != 0:
+            if search._leaves.states["status"][lane] != 0:
                 continue
             expected = np.zeros(players)
             for mover in (int(who[lane]) for who in movers):
@@ -260,7 +260,7 @@ def test_noise_is_only_in_the_root_and_sums_to_one() -> None:
     search = PUCT("kirche", LANES, 30, seed=1, dirichlet_fraction=1.0, dirichlet_alpha=0.5)
     search.run(batch)
     for lane in range(LANES):
-        nodes, edges = search._tree.nodes[lane], search._tree.edges[lane]
+        nodes, edges = search._trees.nodes[lane], search._trees.edges[lane]
         for node in range(31):
             first, tried, count = (int(nodes[node][key]) for key in ("first", "tried", "count"))
             tried_priors = nodes["prior"][edges["target"][first : first + tried]]

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabletop_envs.arena import records
+from tabletop_envs.arena import records, replay
 from tabletop_envs.arena.compact import Store, deltas, split
 from tabletop_envs.arena.records import GameRecord
-from tabletop_envs.render import replay, svg
+from tabletop_envs.render import svg
 from tests.games import each_case, each_game, raw_env
 from tests.test_records import finished, play_some
 

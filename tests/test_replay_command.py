@@ -51,7 +51,7 @@ def test_games_are_chosen_by_number(games: Path, tmp_path: Path) -> None:
         output = plain(
             run("replay", str(games), "-o", str(page), "--game", number, exit_code=2).output
         )
-        assert f"{number} is impossible" in output
+        assert f"has no game {number}" in output
     assert shown(page) == [5, 7]
 
 
@@ -92,7 +92,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
         (("games.jsonl", "-o", "nowhere/page.html"), "there is no folder nowhere"),
         (("games.jsonl", "-o", "."), ". must be a file, not a directory"),
         (("games.jsonl", "-o", "games.jsonl"), "games.jsonl has the games"),
-        (("games.jsonl", "--theme", "blue"), "'blue' is impossible: allowed is auto, light, dark"),
+        (("games.jsonl", "--theme", "blue"), "'blue' must be one of auto, light, dark"),
     ],
 )
 def test_wrong_words_are_named(

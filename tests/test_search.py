@@ -198,59 +198,7 @@ def test_dice_are_rolled_anew_in_every_simulation() -> None:
     assert grown > 0
 
 
-# Trees that live on
-
-
-def test_tree_behind_the_played_action_is_kept() -> None:
-    env = kirche_v0.raw_env()
-    env.reset(seed=1)
-    games.play(env, lambda count: count // 2, 30)
-    search = Search("kirche", seed=1, max_nodes=5000)
-    first = search.run(env, 500)
-    expected = {
-        place: (first.visits[place], first.action_values[place])
-        for place in range(first.visits.size)
-    }
-    place = int(first.visits.argmax())
-    assert int(first.actions[place]) == first.action
-    env.step(first.action)
-    search.advance(first.action)
-    kept = search._tree.nodes[0]
-    assert kept["visits"] == expected[place][0]
-    np.testing.assert_allclose(kept["total"][:2] / kept["visits"], expected[place][1])
-    second = search.run(env, 100)
-    assert second.visits.sum() == expected[place][0] - 1 + 100
-    assert second.actions.tolist() == games.legal_actions(env)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        (name, options)
-        for name in games.GAMES
-        if not registry.get_game(name).has_chance
-        for options in games.OPTIONS[name]
-    ],
-)
-def test_moved_tree_has_the_same_lines(name: str, options: dict[str, Any]) -> None:
-    def lines(search: Search, node: int) -> Any:
-        record = search._tree.nodes[node]
-        first, tried, count = (int(record[field]) for field in ("first", "tried", "count"))
-        untried = search._tree.edges[first + tried : first + count].tolist()
-        children = search._children(record)
-        return (
-            int(record["visits"]),
-            record["total"].tolist(),
-            untried,
-            {action: lines(search, child) for action, child in children.items()},
-        )
-
-    state = batch_of(name, 1, 35, **options).states
-    search = Search(name, seed=1, max_nodes=1000)
-    result = search.run(state, 400)
-    before = lines(search, search._children(search._tree.nodes[0])[result.action])
-    search.advance(result.action)
-    assert lines(search, 0) == before
+# Trees that are kept
 
 
 def test_another_position_begins_a_new_tree() -> None:
@@ -259,30 +207,6 @@ def test_another_position_begins_a_new_tree() -> None:
     search.run(batch.states[:1], 50)
     assert search.run(batch.states[:1], 50).visits.sum() == 100
     assert search.run(batch.states[1:], 50).visits.sum() == 50
-
-
-def test_with_chance_no_tree_is_kept() -> None:
-    env = meeples_v0.raw_env()
-    env.reset(seed=1)
-    search = Search("meeples", seed=1, max_nodes=1000)
-    result = search.run(env, 50)
-    env.step(result.action)
-    search.advance(result.action)
-    assert search.run(env, 50).visits.sum() == 50
-
-
-def test_advance_through_a_game() -> None:
-    env = kirche_v0.raw_env(num_houses=1)
-    env.reset(seed=1)
-    search = Search("kirche", seed=1, max_nodes=2000)
-    while not games.over(env):
-        action = search.run(env, 40).action
-        env.step(action)
-        search.advance(action)
-    with pytest.raises(ValueError, match="no position"):
-        search.advance(action)
-    with pytest.raises(ValueError, match="over"):
-        search.run(env, 10)
 
 
 # Limits
@@ -327,7 +251,7 @@ def test_agent_chooses_lane_by_lane(name: str, options: dict[str, Any]) -> None:
     batch = batch_of(name, 9, 37, **options)
     before = batch.states.tobytes()
     lanes = np.array([0, 2, 3, 7, 8])
-    choices, samplers = [], []
+    choices, generators = [], []
     for threads, parts in ((1, [lanes]), (2, [lanes]), (3, [lanes[3:], lanes[:3]])):
         agent = MCTSAgent(40, num_threads=threads)
         actions = np.full(9, -1)
@@ -335,10 +259,10 @@ def test_agent_chooses_lane_by_lane(name: str, options: dict[str, Any]) -> None:
         for part in parts:
             agent.choose_lanes(batch.game, batch.states, batch.legal_bits, own, part, actions)
         choices.append(actions.tolist())
-        samplers.append(own.tolist())
+        generators.append(own.tolist())
     assert choices[0] == choices[1] == choices[2]
-    assert samplers[0] == samplers[1] == samplers[2]
-    moved = [lane for lane in range(9) if samplers[0][lane] != batch._lanes.rngs[lane]]
+    assert generators[0] == generators[1] == generators[2]
+    moved = [lane for lane in range(9) if generators[0][lane] != batch._lanes.rngs[lane]]
     assert moved == lanes.tolist()
     for lane in range(9):
         assert (
@@ -404,9 +328,6 @@ def test_impossible_positions_are_named() -> None:
         search.run(state, 0)
     with pytest.raises(ValueError, match="seconds=-1"):
         search.run(state, seconds=-1)
-    search.run(state, 5)
-    with pytest.raises(ValueError, match="action 5 "):
-        search.advance(5)
     with pytest.raises(ValueError, match="no game 'chess'"):
         Search("chess")
     with pytest.raises(ValueError, match="simulations=0"):

@@ -68,7 +68,6 @@ def test_search_of_one_position(name: str, rules: dict[str, Any], garbage: list[
                         assert result.action in legal
                         assert result.nodes <= max_nodes
                         results[-1] += [result.action, result.visits, result.values]
-                    search.advance(result.action)
             assert same(results)
 
 

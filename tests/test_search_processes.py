@@ -41,7 +41,7 @@ if __name__ == "__main__":
     found, _ = work()
     for method in ("fork", "spawn"):
         with multiprocessing.get_context(method).Pool(1) as pool:
-            assert pool.apply_async(work).get(timeout=200)[0] == found
+            assert pool.apply_async(work).get(timeout=300)[0] == found
         print(method)
 """
 

@@ -13,7 +13,7 @@ import pytest
 from tabletop_envs.arena import records
 
 MAIN = [sys.executable, "-m", "tabletop_envs.cli"]
-TOURNAMENT = "tournament kirche --agents random greedy --games 2 --seed 1 --option max_plies=40"
+TOURNAMENT = "tournament kirche random greedy --games 2 --seed 1 --option max_plies=40"
 PLAY = "play tuerme --opponent random --seed 1 --option max_plies=4"
 SELFPLAY = "selfplay kirche --steps 50 --num-envs 2"
 

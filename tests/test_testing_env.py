@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,8 +16,9 @@ from pettingzoo.utils import BaseWrapper
 
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import Game, Part
-from tabletop_envs.testing import ContractError, check_env, env_stacks, option_cases
+from tabletop_envs.game import Game
+from tabletop_envs.kernels import Part
+from tabletop_envs.testing import ContractError, batches, check_env, env_stacks, option_cases
 from tests.games import each_game, module
 
 MADE: dict[int, Game] = {}
@@ -109,7 +111,15 @@ def refuse_full(self: Any, state: Any, action: int) -> str:
 
 GAMES = {
     "the range of a part": (
-        {"parts": (Part("own_stones", (1, 6, 7)), Part("other_stones", (1, 6, 7), 0))},
+        {
+            "kernel": replace(
+                ConnectFour.kernel,
+                observation=(
+                    Part("own_stones", (1, 6, 7)),
+                    Part("other_stones", (1, 6, 7), high=0),
+                ),
+            )
+        },
         r"observe: what an agent sees lies in its observation space[\s\S]*other_stones",
     ),
     "a name twice": (
@@ -406,15 +416,15 @@ def test_a_gymnasium_environment_that_fails_is_named(monkeypatch):
     ],
 )
 def test_a_batch_that_plays_something_else_is_named(monkeypatch, array):
-    class Wrong(env_stacks.BatchEnv):
+    class Wrong(batches.BatchEnv):
         def step(self, actions: Any, **arguments: Any) -> None:
             super().step(actions, **arguments)
             getattr(self, array)[1] = 1 - getattr(self, array)[1]
 
-    monkeypatch.setattr(env_stacks, "BatchEnv", Wrong)
+    monkeypatch.setattr(batches, "BatchEnv", Wrong)
     make = partial(TabletopEnv, GAME)
     with pytest.raises(ContractError, match=f"batch: {array} of a lane"):
-        env_stacks.check_batch(make, GAME, {}, 0)
+        batches.check_batch(make, GAME, {}, 0)
 
 
 def test_impossible_arguments_are_named():

@@ -19,7 +19,7 @@ import pytest
 from benchmarks import connect_four
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs import registry
-from tabletop_envs.kernels import Kernel, state_dtype
+from tabletop_envs.kernels import Kernel, Part, state_dtype
 from tabletop_envs.testing import ContractError, check_kernel, option_cases
 from tabletop_envs.testing import batches as engine_checks
 from tabletop_envs.testing import compiled as compiled_rules
@@ -31,11 +31,9 @@ from tests.test_connect_four import PERFT, PlainGame
 SOURCE = Path(connect_four.__file__).read_text(encoding="utf-8")
 # The last lines of functions of the kernel, after which a fault can be put in.
 START_END = "    state.scores[0] = 0\n    state.scores[1] = 0\n"
-LEGAL = "words[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])"
+LEGAL = "legal_bits[0] = TOP_ROW & ~(state.stones[0] | state.stones[1])"
 STEP_END = "    state.to_move = 1 - player\n"
-OBSERVE_END = (
-    "    write_bytes(observation, OBSERVATION_SIZE - 64, (own >> _20) | (other << _22), 64)\n"
-)
+OBSERVE_END = "    write_bytes(observation, AT.other_stones, other, SQUARES)\n"
 REGISTERED = "    observe_function=observe,\n"
 
 
@@ -191,7 +189,7 @@ BROKEN = {
         f"{LEGAL} | np.uint64(128)",
         "legal_actions: bits that stand for no action",
     ),
-    "no action is legal": (LEGAL, "words[0] = ZERO", "legal_actions: in a running game"),
+    "no action is legal": (LEGAL, "legal_bits[0] = ZERO", "legal_actions: in a running game"),
     "legal_actions does not write": (
         LEGAL,
         LEGAL.replace("=", "|=", 1),
@@ -283,14 +281,14 @@ DEALT = {
         "deal_hidden: ply stays",
     ),
     "deal_hidden changes what is seen": (
-        "state.stones[1 - player] = generator >> _42",
+        "state.stones[1 - player] = generator >> np.uint64(42)",
         True,
         "deal_hidden, observe: what a player sees",
     ),
     "deal_hidden draws chance from elsewhere": (
         "state.rng = np.uint64(np.random.randint(0, 2**60))",
         True,
-        "deal_hidden: all its chance comes from the generator",
+        "deal_hidden: all its randomness comes from the generator",
     ),
     "deal_hidden in a game without chance": (
         "state.secret = generator",
@@ -320,7 +318,7 @@ COMPILED = {
     "floats": (
         "    state.stones[player] = stones\n",
         "    state.stones[player] = max(stones, action)\n",
-        r"step: it calculates with whole numbers[\s\S]*fptoui",
+        r"step: it calculates with integers[\s\S]*fptoui",
     ),
     "fields": (
         LEGAL,
@@ -328,7 +326,11 @@ COMPILED = {
         r"legal_actions: it is registered[\s\S]*\.py, line \d+: the state has no field 'plyy' \(did you mean 'ply'",
     ),
     "types": (LEGAL, f"{LEGAL}\n    state.ply.x = 1", "legal_actions: it is registered"),
-    "words": (LEGAL, f"{LEGAL}\n    words[1] = ZERO", "legal_actions: it writes to nothing but"),
+    "words": (
+        LEGAL,
+        f"{LEGAL}\n    legal_bits[1] = ZERO",
+        "legal_actions: it writes to nothing but",
+    ),
     "state": (
         STEP_END,
         STEP_END + "    state.stones[np.int64(100)] = ZERO\n",
@@ -336,7 +338,7 @@ COMPILED = {
     ),
     "observation": (
         OBSERVE_END,
-        OBSERVE_END + "    observation[np.int64(OBSERVATION_SIZE)] = 1\n",
+        OBSERVE_END + "    observation[np.int64(2 * SQUARES)] = 1\n",
         "observe: it writes to nothing but its observation",
     ),
     "illegal actions": (
@@ -381,7 +383,7 @@ def without(field: str) -> list[tuple[Any, ...]]:
         (with_fields(*without("ply"), ("ply", np.int64)), "the field ply is there, as int32"),
         (with_fields(*without("scores")), "the field scores is there"),
         (with_fields(*without("rng"), ("rng", np.uint64)), "a digest of the code"),
-        (with_fields(*without(""), ("heat", np.float32)), "its fields are whole numbers"),
+        (with_fields(*without(""), ("heat", np.float32)), "its fields are integers"),
         (replace(connect_four.KERNEL, state=np.dtype(np.int64)), "made by kernels.state_dtype"),
         (replace(connect_four.KERNEL, state=state_dtype(1)), "num_players: from 2 to the length"),
     ],
@@ -391,10 +393,19 @@ def test_a_wrong_declaration_is_named(kernel, promise):
         check_kernel(kernel)
 
 
-def test_a_table_of_another_length_is_named():
-    game = type("Longer", (ConnectFour,), {"parts": (*ConnectFour.parts, ConnectFour.parts[0])})()
-    with pytest.raises(ContractError, match=r"observation_size.*parts together"):
-        check_kernel(game)
+@pytest.mark.parametrize(
+    ("parts", "promise"),
+    [
+        ((), "at least one part"),
+        ((Part("stones", (42,)), Part("stones", (42,))), "a name of its own"),
+        ((Part("own_stones", (84,)), Part("other_stones", (0,))), "each part has numbers"),
+        ((Part("stones", (84,), high=128),), "a range within int8"),
+        ((Part("stones", (84,), low=2),), "a range within int8"),
+    ],
+)
+def test_an_impossible_table_is_named(parts, promise):
+    with pytest.raises(ContractError, match=f"observation: .*{promise}"):
+        check_kernel(replace(connect_four.KERNEL, observation=parts))
 
 
 def test_an_unregistered_kernel_is_named():
@@ -434,7 +445,7 @@ def test_what_differs_from_the_reference_is_named(name, value, promise):
         ("by_limit", "engine: by_limit of a batch"),
         ("scores", "engine: scores of a batch"),
         ("episode_length", "engine: episode_length of a batch"),
-        ("rewards", "engine: rewards are zero"),
+        ("rewards", "engine: rewards of a batch"),
     ],
 )
 def test_a_batch_that_plays_something_else_is_named(monkeypatch, array, promise):

@@ -41,7 +41,7 @@ class Waits:
     @one_at_a_time
     def call(self):
         self.called.set()
-        assert self.go_on.wait(60)
+        assert self.go_on.wait(300)
 
     @one_at_a_time
     def fail(self):
@@ -52,7 +52,7 @@ def test_a_call_during_another_is_an_error_that_names_both():
     waits = Waits()
     thread = threading.Thread(target=waits.call)
     thread.start()
-    assert waits.called.wait(60)
+    assert waits.called.wait(300)
     with pytest.raises(RuntimeError, match=r"fail of a Waits .* one call at a time"):
         waits.fail()
     waits.go_on.set()
@@ -217,7 +217,7 @@ print(batch.rollout(10).actions)
         assert process.stdout.readline() == "in the loop\n"
         threading.Event().wait(0.5)  # into the compiled loop itself, surely
         os.kill(process.pid, signal.SIGINT)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 0, errors
@@ -229,7 +229,7 @@ def test_nobody_works_on_when_an_interrupted_call_has_come_back():
     at_work, ended = threading.Barrier(3), []
 
     def loop(first, last):
-        at_work.wait(60)
+        at_work.wait(300)
         if first == 2:
             raise KeyboardInterrupt
         while not lanes.stopping:

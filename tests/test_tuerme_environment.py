@@ -11,7 +11,6 @@ from scipy import stats
 import tabletop_envs
 from tabletop_envs import tuerme_v0
 from tabletop_envs.kernels import tuerme_board
-from tabletop_envs.render import tuerme as drawing
 from tests.games import legal_actions, over, play, raw_env
 from tests.reference.chance import Chance
 from tests.test_copies import assert_refused, spoil
@@ -283,7 +282,7 @@ def test_action_names():
 
 def test_the_drawing_shows_colour_symbol_and_height_with_and_without_terminal_colours(game):
     snapshot = game.snapshot()
-    plain, coloured = drawing.text(snapshot), drawing.text(snapshot, colour=True)
+    plain, coloured = (tuerme_v0.GAME.text(snapshot, None, colour) for colour in (False, True))
     assert "\x1b" not in plain
     lines = plain.splitlines()
     for row in range(8):

@@ -10,8 +10,9 @@ import pytest
 
 from tabletop_envs import registry
 from tabletop_envs.arena import records
+from tabletop_envs.play import session
 from tabletop_envs.play.session import Session
-from tabletop_envs.play.web import WebGame, pacing, page
+from tabletop_envs.play.web import WebGame
 from tabletop_envs.play.web.page import RefusedError, StaleError
 from tests.games import each_game, raw_env
 from tests.tuerme_boards import blocked_deal
@@ -62,7 +63,7 @@ def test_refusals_change_nothing() -> None:
     before = web.state()
     for call, message in (
         (lambda: web.play(0, 3), "action 3 is not legal here"),
-        (lambda: web.advance(0), "a person is in turn"),
+        (lambda: web.advance(0), "a person is to move"),
         (lambda: web.undo(0), "nothing to undo"),
     ):
         with pytest.raises(RefusedError, match=message):
@@ -81,9 +82,9 @@ def test_refusals_change_nothing() -> None:
 
 def test_a_person_cannot_play_for_an_agent() -> None:
     web = new_game("kirche", seat=1)
-    with pytest.raises(RefusedError, match="no person is in turn"):
+    with pytest.raises(RefusedError, match="no person is to move"):
         web.play(0, 0)
-    with pytest.raises(RefusedError, match="no person is in turn"):
+    with pytest.raises(RefusedError, match="no person is to move"):
         web.hint(0)
 
 
@@ -162,14 +163,16 @@ def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(
     web.play(1, web.state()["legal"][0]["action"])
     version = web.state()["version"]
 
+    choose = session.choose
+
     def undo_meanwhile(*arguments: Any) -> int:
         thread = threading.Thread(target=web.undo, args=(version,))
         thread.start()
-        thread.join(10)
+        thread.join(300)
         assert not thread.is_alive()
-        return pacing.choose(*arguments)
+        return choose(*arguments)
 
-    monkeypatch.setattr(page, "choose", undo_meanwhile)
+    monkeypatch.setattr(session, "choose", undo_meanwhile)
     with pytest.raises(StaleError):
         web.advance(version)
     assert len(web.session.actions) == 1

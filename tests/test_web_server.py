@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.play import session
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 from starlette.testclient import TestClient
 
-from tabletop_envs.play.web import page, server
+from tabletop_envs.play.web import server
 
 PORT = 8123
 HOME = f"http://127.0.0.1:{PORT}"
@@ -96,7 +97,7 @@ def test_a_game_is_played_by_requests(client: TestClient, web: WebGame) -> None:
 
 
 def test_hints(client: TestClient, web: WebGame, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "HINT_AGENT", "greedy")
+    monkeypatch.setattr(session, "HINT_AGENT", "greedy")
     answer = post(client, "hint", {"version": 0}).json()
     hint = answer.pop("hint")
     assert answer["legal"] and hint["name"] in [entry["name"] for entry in answer["legal"]]

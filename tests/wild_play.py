@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from tabletop_envs import kernels, registry
-from tabletop_envs.kernels import engine, meeples_state, rng
+from tabletop_envs.kernels import engine, rng
+from tabletop_envs.kernels.meeples import material
 from tabletop_envs.lanes import Lanes
 from tests.games import GAMES, OPTIONS
 
@@ -71,12 +72,12 @@ LARGEST = {
     "kirche": {},
     "tuerme": {"ending_city": 7},
     "meeples": {
-        "first_field": meeples_state.NO_FIELD - 1,
-        "chosen_field": meeples_state.NO_FIELD,
-        "source": meeples_state.NO_FIELD,
-        "chosen_stone": meeples_state.NO_STONE,
-        "direction": meeples_state.NOT_LAID,
-        "phase": meeples_state.TELEPORT,
+        "first_field": material.NO_FIELD - 1,
+        "chosen_field": material.NO_FIELD,
+        "source": material.NO_FIELD,
+        "chosen_stone": material.NO_STONE,
+        "direction": material.NOT_LAID,
+        "phase": material.TELEPORT,
     },
 }
 

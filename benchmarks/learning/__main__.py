@@ -23,6 +23,7 @@ from typing import Any
 
 from benchmarks.scaling import load_pyplot
 from tabletop_envs.arena.ratings import wilson
+from tabletop_envs.files import replacing
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -51,12 +52,10 @@ def read_rows(path: Path) -> list[Row]:
 
 def write_rows(path: Path, rows: list[Row]) -> None:
     """Write a CSV file: under another name first, so that there is always a whole one."""
-    half = path.with_suffix(".half")
-    with half.open("w", newline="") as file:
+    with replacing(path) as half, half.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    half.replace(path)
 
 
 def command(setting: dict[str, Any], seed: int, folder: Path, smoke: bool = False) -> list[str]:

@@ -1,8 +1,11 @@
-"""Checks of arguments and of data from outside: the one place for both. Every message says what a value must be.
+"""Checks of arguments and of data from outside. Every message says what a value must be.
 
-- **Arguments** (`integer`, `boolean`, …; the name comes first): TypeError for a wrong type, ValueError for a wrong value.
-  A bool is no integer, a float or a text no number; NumPy's scalars and 0-d arrays are what they hold.
-- **Data from outside**, such as snapshots and records (`require_…`; the value comes first): ValueError for everything.
+- **Arguments** (`integer`, `boolean`, …): TypeError for a wrong type, ValueError for a wrong value.
+  A bool is no integer, a float or a string no number; NumPy's scalars and 0-d arrays are what they
+  hold.
+- **Data from outside**, such as snapshots and records (`require_…`): ValueError for everything.
+
+The name comes first, then the value.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import difflib
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +22,12 @@ import numpy.typing as npt
 UINT64_MAX = 2**64 - 1
 INT64_MAX = 2**63 - 1
 Word = TypeVar("Word", str, str | None)
-# Messages show so many characters of a value.
+# How many characters of a value messages show.
 SHOWN = 80
 
 
 def shown(value: Any) -> str:
-    """A value for messages: on one line, shortened, and without an error of its own (huge integers, deep nesting)."""
+    """A value for messages: one short line, never an error (huge integers, deep nesting)."""
     try:
         text = " ".join(repr(value).split())
     except Exception:
@@ -42,6 +45,10 @@ def _must(name: str, value: Any, allowed: str) -> str:
     return f"{name}={shown(value)} must be {allowed}"
 
 
+def _refuse(name: str, value: Any, allowed: str) -> NoReturn:
+    raise ValueError(f"{name} is {shown(value)}, but must be {allowed}")
+
+
 def _range(low: int, high: int) -> str:
     # Powers of two are easier to read as such.
     top = "2**64 - 1" if high == UINT64_MAX else str(high)
@@ -57,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 def _index(value: Any) -> int | None:
-    """The integer that a value stands for (`__index__`); None for bools, of other libraries too, and everything else."""
+    """The integer that a value stands for (`__index__`); None for everything else, bools too."""
     if type(value) is int:
         return value
     if isinstance(value, bool):
@@ -66,7 +73,7 @@ def _index(value: Any) -> int | None:
         return None
     try:
         return int(operator.index(value))
-    except TypeError:  # of NumPy's timedelta64, too, which it calls an integer
+    except TypeError:  # also of NumPy's timedelta64, which it calls an integer
         return None
 
 
@@ -90,12 +97,16 @@ def seed(name: str, value: Any) -> int:
 
 
 def seed_list(value: Any, num_lanes: int) -> list[Any] | None:
-    """The entries of a list or array of seeds, one for each lane; None for one seed for all lanes. ValueError for a wrong number."""
+    """The seeds of a list or array, one a lane; None for one seed for all lanes.
+
+    ValueError for a wrong number of them.
+    """
     if not isinstance(value, list | tuple) and not (isinstance(value, np.ndarray) and value.ndim):
         return None
     if len(value) != num_lanes:
         raise ValueError(
-            f"seed has {len(value)} numbers for {num_lanes} lanes: it must be one for all, or one for each"
+            f"seed has {len(value)} numbers for {num_lanes} lanes: it must be one for all, or one "
+            "for each"
         )
     return list(value)
 
@@ -116,7 +127,7 @@ def number(
     *,
     above: float | None = None,
 ) -> float:
-    """A finite number from `low` to `high` and larger than `above`; TypeError or ValueError naming it otherwise."""
+    """A finite number from `low` to `high` and above `above`; TypeError or ValueError otherwise."""
     allowed = "a finite number"
     if above is not None:
         allowed += f" above {above:g}" + (f", up to {high:g}" if high < math.inf else "")
@@ -140,7 +151,7 @@ def number(
 
 
 def choice(name: str, value: Any, choices: Sequence[Word]) -> Word:
-    """One of some words, None perhaps among them; TypeError or ValueError naming them otherwise."""
+    """One of some strings, None perhaps among them; TypeError or ValueError otherwise."""
     if not isinstance(value, str | None) or (value is None and None not in choices):
         raise TypeError(_must(name, value, _either(choices)))
     if value not in choices:
@@ -149,7 +160,7 @@ def choice(name: str, value: Any, choices: Sequence[Word]) -> Word:
 
 
 def text(name: str, value: Any, *, other_than: str = "") -> str:
-    """A string that is not empty, nor another given one; TypeError or ValueError naming it otherwise."""
+    """A string other than the empty one and `other_than`; TypeError or ValueError otherwise."""
     allowed = "a string that is not empty" + (f", nor {other_than!r}" if other_than else "")
     if not isinstance(value, str):
         raise TypeError(_must(name, value, allowed))
@@ -166,16 +177,16 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def sequence(name: str, value: Any, of: str) -> Sequence[Any]:
-    """A list or another sequence, but no string; TypeError naming it and what it is a list `of` otherwise."""
+    """A list or another sequence, but no string; TypeError naming what it is a list `of`."""
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise TypeError(_must(name, value, f"a list of {of}"))
     return value
 
 
 def integers(name: str, value: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Integers of a given shape as a contiguous `int64` array, the same one where it is one already.
+    """Integers of a given shape as a contiguous `int64` array, not copied where it is one.
 
-    TypeError or ValueError, naming them, otherwise: for bools in a list, too, which NumPy would take for 0 and 1.
+    TypeError or ValueError otherwise, also for bools in a list, which NumPy would take for 0 and 1.
     """
     allowed = f"integers of the shape {shape}"
     try:
@@ -221,60 +232,57 @@ def require(condition: bool, fault: str) -> None:
         raise ValueError(fault)
 
 
-def require_equal(given: Any, expected: Any, name: str) -> None:
+def require_equal(name: str, given: Any, expected: Any) -> None:
     """The value that a snapshot gives for `name` must be the position's."""
-    if not _equal(given, expected):
-        raise ValueError(f"{name} is {shown(given)}, but must be {expected!r} in this position")
-
-
-def _equal(given: Any, expected: Any) -> bool:
     try:
-        return bool(given == expected)
-    except Exception:  # arrays, whose comparison has no truth value, and deep nesting
-        return False
+        equal = bool(given == expected)
+    except Exception:  # arrays, whose comparison is no bool, and deep nesting
+        equal = False
+    if not equal:
+        _refuse(name, given, f"{expected!r} in this position")
 
 
-def require_int(value: Any, name: str, minimum: int, maximum: int) -> int:
+def require_int(name: str, value: Any, minimum: int, maximum: int) -> int:
     """An integer (not a bool) from `minimum` to `maximum`."""
-    number = value if type(value) is int else _index(value)
+    number = _index(value)
     if number is None or not minimum <= number <= maximum:
-        raise ValueError(f"{name} is {shown(value)}, but must be {_range(minimum, maximum)}")
+        _refuse(name, value, _range(minimum, maximum))
     return number
 
 
-def require_bool(value: Any, name: str) -> bool:
+def require_bool(name: str, value: Any) -> bool:
     """A bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} is {shown(value)}, but must be True or False")
+        _refuse(name, value, "True or False")
     return bool(value)
 
 
-def require_choice(value: Any, name: str, choices: Sequence[str]) -> int:
-    """The place of a word among `choices`."""
+def require_choice(name: str, value: Any, choices: Sequence[str]) -> int:
+    """The place of a string among `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {shown(value)}, but must be one of {', '.join(choices)}")
+        _refuse(name, value, f"one of {', '.join(choices)}")
     return choices.index(value)
 
 
-def require_list(value: Any, name: str, length: int | None = None) -> list[Any]:
+def require_list(name: str, value: Any, length: int | None = None) -> list[Any]:
     """A list or tuple, of a given length."""
     if not isinstance(value, list | tuple):
-        raise ValueError(f"{name} is {shown(value)}, but must be a list")
+        _refuse(name, value, "a list")
     if length is not None:
         require(len(value) == length, f"{name} has {len(value)} entries, but must have {length}")
     return list(value)
 
 
-def require_mapping(value: Any, name: str, keys: Sequence[str] = ()) -> Mapping[str, Any]:
+def require_mapping(name: str, value: Any, keys: Sequence[str] = ()) -> Mapping[str, Any]:
     """A dict; with `keys`, one with exactly these."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name} is {shown(value)}, but must be a dict")
-    if keys and set(value) != set(keys):
+        _refuse(name, value, "a dict")
+    given: Mapping[str, Any] = value
+    if keys and set(given) != set(keys):
         raise ValueError(
-            f"{name} has the keys {shown(list(value))}, but must have {', '.join(keys)}"
+            f"{name} has the keys {shown(list(given))}, but must have {', '.join(keys)}"
         )
-    result: Mapping[str, Any] = value
-    return result
+    return given
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Packages that only some parts of the library need: imported on use, with an error that names the extra."""
+"""Packages that only some parts need: imported on use, with an error that names the extra."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def require(module: str, extra: str) -> Any:
-    """The module, imported; ImportError naming the extra to install where its package is missing."""
+    """Import and return a module; ImportError naming the extra where its package is missing."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

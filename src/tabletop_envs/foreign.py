@@ -1,13 +1,10 @@
-"""Files and JSON from anybody: read within limits, refused with words that name the place."""
+"""Lines and JSON from outside: read within limits, refused with a message that names the place."""
 
 from __future__ import annotations
 
-import errno
 import json
 import math
-import os
 import re
-import stat
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
@@ -16,11 +13,10 @@ __all__ = [
     "read_json",
     "read_lines",
     "require_plain",
-    "require_regular_file",
     "shorten",
 ]
 
-# Limits that no game comes near, and that keep memory, recursion and error messages small.
+# Limits far above what games need, which keep memory, recursion and error messages small.
 MAX_LINE = 2**24
 MAX_DEPTH = 100
 MAX_DIGITS = 100
@@ -29,17 +25,7 @@ _TOO_LARGE = 10**MAX_DIGITS
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}", re.ASCII)
 
 
-# Files
-
-
-def require_regular_file(path: str | os.PathLike[str]) -> None:
-    """OSError for a device, pipe or socket, which might block or never end; what is not there is no fault."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise OSError(errno.EINVAL, "it must be a regular file, not a device or pipe", str(path))
+# Lines
 
 
 def read_lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -72,7 +58,7 @@ class _LongInteger:
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text: plain types, finite numbers, at most `MAX_DEPTH` levels, no key twice.
+    """The value of a JSON text: plain types, finite numbers, `MAX_DEPTH` levels, no key twice.
 
     ValueError for everything else, naming the place where there is one (`notes['a'][3]`).
     """
@@ -115,7 +101,7 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def require_plain(value: Any, name: str, depth: int = 0) -> None:
-    """ValueError, naming the place in `name`, unless a value is what `read_json` gives (tuples are lists here)."""
+    """ValueError, naming the place, unless a value is what `read_json` gives, or tuples of it."""
     place = name or "the value"
     if depth > MAX_DEPTH:
         raise ValueError(f"{place} must have at most {MAX_DEPTH} levels")
@@ -149,8 +135,3 @@ def _require_text(text: str, place: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{place} must be text: {text!r} has half of a surrogate pair") from None
-
-
-def fault_text(error: OSError | ValueError) -> str:
-    """What the system says of a file, without its number and the file's name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -6,10 +6,11 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 from __future__ import annotations
 
 import secrets
+import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +33,9 @@ __all__ = [
     "MAX_MAX_PLIES",
     "UINT64_MAX",
     "Game",
+    "Move",
     "ObservationPart",
     "Option",
-    "Part",
     "Snapshot",
     "State",
     "find_game",
@@ -87,14 +88,22 @@ class ObservationPart(NamedTuple):
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Part:
-    """A line of the observation table: a part's name and shape, and the range of its numbers over all options."""
+class Move(NamedTuple):
+    """What an action means in a position.
+
+    Attributes:
+        name: A short readable name, different for different legal actions.
+        kind: What is done, in a word or two that the game chooses: `"move"`, `"pass"`, …
+        origin: The squares where what is moved stands, any of which stands for it; empty for none.
+        target: The square it leads to, or None.
+        stone: What is taken from a hand, as drawings name it (`"2-5"`), or None.
+    """
 
     name: str
-    shape: tuple[int, ...]
-    high: int = 1
-    low: int = 0
+    kind: str
+    origin: tuple[int, ...] = ()
+    target: int | None = None
+    stone: str | None = None
 
 
 class Game(ABC):
@@ -106,11 +115,13 @@ class Game(ABC):
     name: ClassVar[str]
     kernel: ClassVar[Kernel]
     options: ClassVar[tuple[Option, ...]]
-    parts: ClassVar[tuple[Part, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
     # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
     has_chance: ClassVar[bool] = False
+    # What people call the players, in their order, and the colours of drawings that are theirs.
+    player_names: ClassVar[tuple[str, ...]] = ("player 0", "player 1", "player 2", "player 3")
+    palette: ClassVar[Literal["tints", "woods"]] = "tints"
 
     def __reduce__(self) -> str:
         # Copies and pickles of a game are the one that its module holds.
@@ -197,20 +208,22 @@ class Game(ABC):
     def observation(self) -> dict[str, ObservationPart]:
         """Each named part of an observation: its slice and its shape."""
         table, start = {}, 0
-        for part in self.parts:
-            stop = start + int(np.prod(part.shape))
-            table[part.name] = ObservationPart(slice(start, stop), part.shape)
-            start = stop
-        if start != self.kernel.observation_size:
-            raise AssertionError(
-                f"{self.name}: the table has {start} numbers, the kernel {self.kernel.observation_size}"
-            )
+        for part in self.kernel.observation:
+            table[part.name] = ObservationPart(slice(start, start + part.size), part.shape)
+            start += part.size
         return table
 
     def bounds(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """The lowest and the highest value of every number of an observation."""
-        low = np.concatenate([np.full(np.prod(p.shape), p.low, np.int8) for p in self.parts])
-        high = np.concatenate([np.full(np.prod(p.shape), p.high, np.int8) for p in self.parts])
+        low, high = (
+            np.concatenate(
+                [
+                    np.full(part.size, getattr(part, end), np.int8)
+                    for part in self.kernel.observation
+                ]
+            )
+            for end in ("low", "high")
+        )
         return low, high
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
@@ -277,8 +290,8 @@ class Game(ABC):
                 key in allowed,
                 f"the snapshot has {shown(key)}, but its keys must be {', '.join(allowed)}",
             )
-        require_choice(snapshot["game"], "game", (self.name,))
-        given = require_mapping(snapshot["options"], "options")
+        require_choice("game", snapshot["game"], (self.name,))
+        given = require_mapping("options", snapshot["options"])
         known = [option.name for option in self.options]
         for key in given:
             require(
@@ -291,9 +304,9 @@ class Game(ABC):
         players = self.num_players(options)
         states = self.new_states(1, options)
         state = states[0]
-        state["rng"] = require_int(snapshot.get("rng", fresh_rng), "rng", 0, UINT64_MAX)
-        state["ply"] = require_int(snapshot["ply"], "ply", 0, int(options["max_plies"]))
-        state["to_move"] = require_int(snapshot["to_move"], "to_move", 0, players - 1)
+        state["rng"] = require_int("rng", snapshot.get("rng", fresh_rng), 0, UINT64_MAX)
+        state["ply"] = require_int("ply", snapshot["ply"], 0, int(options["max_plies"]))
+        state["to_move"] = require_int("to_move", snapshot["to_move"], 0, players - 1)
         outcome = _parse_outcome(snapshot["outcome"], players)
         if self.read_position(state, {**snapshot, "outcome": outcome}):
             state["status"] = TERMINATED
@@ -316,18 +329,60 @@ class Game(ABC):
         it must be, for every other position and for data of any other type.
         """
 
-    # Words
+    # Actions and positions in words
 
-    @abstractmethod
-    def action_to_str(self, state: Any, action: int) -> str:
-        """A short readable name of an action in a state (different for different legal actions).
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
+        """What an action of the action space, legal or not, means in a position.
 
-        It must give some name to every action of the action space, legal or not.
+        Of `position` the keys of `snapshot_keys` and `to_move` are read.
         """
+        return Move(f"action {action}", "action")
+
+    def action_to_str(self, state: Any, action: int) -> str:
+        """The name of an action in a state (`Move.name`)."""
+        position = {"to_move": int(state["to_move"]), **self.position(state)}
+        return self.decode(action, position).name
+
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        """The decision to be made, said to the player to move, who has these legal moves."""
+        return "Choose an action."
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        """The squares on which something lies or stands."""
+        return []
+
+    def has_secrets(self, options: Mapping[str, Any]) -> bool:
+        """Whether players do not see everything of each other."""
+        return False
+
+    def num_untold(self, position: Mapping[str, Any], viewer: int | None) -> int:
+        """How many of the last actions `viewer` (None: a spectator) must not know yet."""
+        return 0
 
     @abstractmethod
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
+
+
+def observation_table(kernel: Kernel) -> str:
+    """The parts of an observation as a table in reStructuredText, 100 columns wide, for the game's manual."""
+    rows = [("part", "shape", "range", "meaning")]
+    for part in kernel.observation:
+        between = ", " if part.high - part.low == 1 else " … "
+        numbers = f"{part.low}{between}{part.high}".replace("-", "−")
+        rows.append((f"`{part.name}`", str(part.shape), numbers, part.meaning))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    widths.append(100 - sum(width + 2 for width in widths))
+    rule = "  ".join("=" * width for width in widths)
+    lines = []
+    for name, shape, numbers, meaning in rows:
+        first, *more = textwrap.wrap(meaning, widths[3]) or [""]
+        lines += [(name, shape, numbers, first), *(("", "", "", line) for line in more)]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return "\n".join((rule, table[0], rule, *table[1:], rule))
 
 
 def find_game(game: Game | str) -> Game:
@@ -339,9 +394,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
     """The outcome of a snapshot, its types checked."""
     if outcome is None:
         return None
-    given = require_mapping(outcome, "outcome", ("scores", "rewards", "by_limit"))
-    scores = require_list(given["scores"], "outcome['scores']", players)
-    rewards = require_list(given["rewards"], "outcome['rewards']", players)
+    given = require_mapping("outcome", outcome, ("scores", "rewards", "by_limit"))
+    scores = require_list("outcome['scores']", given["scores"], players)
+    rewards = require_list("outcome['rewards']", given["rewards"], players)
     for reward in rewards:
         require(
             isinstance(reward, int | float | np.integer | np.floating)
@@ -350,9 +405,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
         )
     low, high = -(2**15), 2**15 - 1  # what states hold
     return {
-        "scores": [require_int(score, "a score in outcome", low, high) for score in scores],
+        "scores": [require_int("a score in outcome", score, low, high) for score in scores],
         "rewards": rewards,
-        "by_limit": require_bool(given["by_limit"], "outcome['by_limit']"),
+        "by_limit": require_bool("outcome['by_limit']", given["by_limit"]),
     }
 
 
@@ -364,10 +419,10 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
         return None
     scores = [int(score) for score in state["scores"][:players]]
     by_limit = bool(state["status"] == BY_LIMIT)
-    require_equal(outcome["scores"], scores, "outcome['scores']")
-    require_equal(outcome["by_limit"], by_limit, "outcome['by_limit']")
+    require_equal("outcome['scores']", outcome["scores"], scores)
+    require_equal("outcome['by_limit']", outcome["by_limit"], by_limit)
     if over:
-        require_equal(outcome["rewards"], rewards_of_scores(scores), "outcome['rewards']")
+        require_equal("outcome['rewards']", outcome["rewards"], rewards_of_scores(scores))
         return None
     # By the rules the game continues here: only an illegal action can have ended it.
     offender = int(state["to_move"])

@@ -1,8 +1,9 @@
-"""What training programs share: command lines that resume, checkpoints checked before they are trusted, logs that continue.
+"""What training programs share: command lines that resume, checked checkpoints, logs that continue.
 
-A checkpoint may come from anybody. `load` runs none of its code, and `take` copies from it only what has the form of something
-that the reading program has made itself: the same keys, types, dtypes and shapes. Ranges are `require_range`'s, a batch's
-positions `BatchEnv.set_state`'s. Nothing is written through a link.
+A checkpoint may come from anybody. `load` runs none of its code, and `take` copies from it only
+what has the form of something that the reading program has made itself: the same keys, types,
+dtypes and shapes. Ranges are checked by `require_range`, positions by `BatchEnv.set_state`. Nothing
+is written through a link.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tabletop_envs import extras, registry
+from tabletop_envs import extras, files, registry
 from tabletop_envs.checks import require
 
 __all__ = [
@@ -35,15 +36,19 @@ __all__ = [
 ]
 
 CHECKPOINT = "checkpoint.pt"
-# The arguments that no checkpoint keeps: where a run is, and what `read_arguments` makes of the others.
+# The arguments that no checkpoint keeps: where a run is, and what `read_arguments` replaces.
 LOCAL = ("folder", "resume", "option")
+
+
+def _torch() -> Any:
+    return extras.require("torch", "train")
 
 
 # Command lines
 
 
 def make_parser(description: str) -> argparse.ArgumentParser:
-    """A parser with the arguments that all runs have: the game, `--option`, `--folder`, `--resume`."""
+    """A parser with the arguments of all runs: the game, `--option`, `--folder`, `--resume`."""
     parser = argparse.ArgumentParser(
         description=description, usage="%(prog)s GAME [arguments] (--help names them)"
     )
@@ -72,7 +77,8 @@ def read_arguments(
     Args:
         parser: From `make_parser`, with the program's own arguments.
         words: The words; None: those of the process.
-        presets: By game, what differs from the parser's defaults; `options` are the game's. A game may be missing.
+        presets: By game, what differs from the parser's defaults, `options` being the game's. A
+            game may be missing.
         folder: Where runs are kept unless `--folder` is given; `{}` stands for the game's name.
         free: The arguments that may change when a run is resumed.
         local: The arguments that are not kept in the checkpoint (see `settings`).
@@ -81,8 +87,9 @@ def read_arguments(
         The arguments, with all of the game's `options` in place of `option`.
 
     Raises:
-        SystemExit: With the code 2 after a message, for what is wrong in words or checkpoint, for a folder that holds a run
-            where none is resumed, and for a run that is to continue with other settings.
+        SystemExit: With the code 2 after a message, for what is wrong in words or checkpoint, for
+            a folder that holds a run where none is resumed, and for a run that is to continue with
+            other settings.
     """
     arguments = parser.parse_args(words)
     game = registry.get_game(arguments.game)
@@ -132,39 +139,35 @@ def _parse_option(text: str) -> tuple[str, Any]:
 
 
 def settings(arguments: argparse.Namespace, local: Collection[str] = ()) -> dict[str, Any]:
-    """The arguments that a checkpoint keeps: all but where the run is (`folder`, `resume`) and those named."""
-    left_out = (*LOCAL, *local)
-    return {name: value for name, value in vars(arguments).items() if name not in left_out}
+    """The arguments that a checkpoint keeps: all but `folder`, `resume` and those named."""
+    return {n: value for n, value in vars(arguments).items() if n not in (*LOCAL, *local)}
 
 
 # Files
 
 
 def own_file(path: Path) -> Path:
-    """The path, if it is an ordinary file or nothing yet; ValueError for a link, which may lead out of its folder."""
+    """The path of an ordinary file or of nothing yet; ValueError for a link, which may lead out."""
     plain = path.is_file() and not path.is_symlink()
     require(plain or not os.path.lexists(path), f"{path} must be a file, not a link or a folder")
     return path
 
 
 def save(content: Mapping[str, Any], path: Path) -> None:
-    """Write a checkpoint: under another name first (ending in `.half`), so that there is always a whole one."""
-    half = path.with_suffix(".half")
-    half.unlink(missing_ok=True)
-    with half.open("xb") as file:
-        extras.require("torch", "train").save(content, file)
-    half.replace(path)
+    """Write a checkpoint, under another name first: there is always a whole one."""
+    # "x": a link put in its place is not followed.
+    with files.replacing(path) as half, half.open("xb") as file:
+        _torch().save(content, file)
 
 
 def load(path: Path) -> dict[str, Any]:
     """The content of a checkpoint, not to be trusted before `take` has been through it.
 
-    ValueError, naming the file, for what is no checkpoint or holds more than tensors and plain types.
+    ValueError, naming the file, for what is none, or holds more than tensors and plain types.
     """
-    torch = extras.require("torch", "train")
     require(path.is_file(), f"{path} must be a checkpoint, a file")
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content = _torch().load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a foreign file can make PyTorch raise anything
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"{path} must be a checkpoint: {why}") from None
@@ -178,7 +181,7 @@ class Log:
 
     Args:
         path: The file.
-        last: Rows whose first number is above this are dropped: a resumed run writes them again. 0: all are.
+        last: Rows whose first number is above this are dropped: a resumed run writes them again.
 
     Raises:
         ValueError: For a link, and for a row that does not begin with a number, naming it.
@@ -216,16 +219,14 @@ def take(given: Any, like: Any, place: str) -> Any:
 
     Args:
         given: From a checkpoint.
-        like: A dict stands for one with the same keys, a list of one thing for a list of any number of the like, a tensor for one
-            of its dtype and shape (of any length along a first axis of length 0), None for None or a text, everything else for
-            its type. Floats are finite.
+        like: A dict stands for one with the same keys, a list of one thing for a list of any number
+            of the like, a tensor for one of its dtype and shape (of any length along a first axis
+            of length 0), None for None or a text, everything else for its type. Floats are finite.
         place: What `given` is, for the message.
 
     Raises:
         ValueError: Naming the place and what must be there.
     """
-    torch = extras.require("torch", "train")
-    kind = "str or None" if like is None else type(like).__name__
     if isinstance(like, dict):
         require(isinstance(given, dict), f"{place} must be a dict, not {type(given).__name__}")
         for key in like:
@@ -236,24 +237,26 @@ def take(given: Any, like: Any, place: str) -> Any:
     if isinstance(like, list):
         require(isinstance(given, list), f"{place} must be a list, not {type(given).__name__}")
         return [take(one, like[0], f"{place}[{at}]") for at, one in enumerate(given)]
+    kind = "str or None" if like is None else type(like).__name__
     kinds = (str, type(None)) if like is None else (type(like),)
     require(type(given) in kinds, f"{place} must be of type {kind}, not {type(given).__name__}")
     if isinstance(like, float):
         require(math.isfinite(given), f"{place} must be finite, not {given}")
-    if isinstance(like, torch.Tensor):
+    if isinstance(like, _torch().Tensor):
         return _take_tensor(given, like, place)
     return given
 
 
 def _take_tensor(given: Any, like: Any, place: str) -> Any:
     """The part of `take` for tensors: a fresh one in memory of its own, laid out as `like` is."""
-    torch = extras.require("torch", "train")
+    torch = _torch()
     any_rows = like.ndim > 0 and like.shape[0] == 0
     same = given.shape[any_rows:] == like.shape[any_rows:] and given.ndim == like.ndim
     shape = ("any", *like.shape[1:]) if any_rows else tuple(like.shape)
     require(
         same and given.dtype == like.dtype and given.layout == torch.strided,
-        f"{place} must be {like.dtype} of the shape {shape}, not {given.dtype} of {tuple(given.shape)}",
+        f"{place} must be {like.dtype} of the shape {shape}, "
+        f"not {given.dtype} of {tuple(given.shape)}",
     )
     # A tensor may claim to be larger than the memory behind it, by strides of 0.
     real = given.device.type == "cpu" and given.untyped_storage().nbytes() >= given.nbytes
@@ -268,8 +271,8 @@ def _take_tensor(given: Any, like: Any, place: str) -> Any:
 
 
 def require_range(given: Any, low: float, high: float, place: str) -> None:
-    """ValueError, naming the place, unless all numbers of a tensor, or a number, are from `low` to `high`."""
-    tensor = extras.require("torch", "train").as_tensor(given)
+    """ValueError, naming the place, unless a number or all of a tensor are from `low` to `high`."""
+    tensor = _torch().as_tensor(given)
     if not tensor.is_floating_point():
         tensor = tensor.long()  # the bounds would wrap around in narrower integers
     fits = bool(((tensor >= low) & (tensor <= high)).all())
@@ -277,11 +280,11 @@ def require_range(given: Any, low: float, high: float, place: str) -> None:
 
 
 def take_adam(optimizer: Any, given: Any, place: str) -> None:
-    """Take over the state of an Adam or AdamW, the entry `state` of its `state_dict()`: empty before the first step.
+    """Take over the state of an Adam or AdamW: `state_dict()["state"]`, empty before any step.
 
     ValueError, naming the place, for what another optimizer or other parameters would have.
     """
-    torch = extras.require("torch", "train")
+    torch = _torch()
     parameters = [weight for group in optimizer.param_groups for weight in group["params"]]
     if given != {}:
         like = {

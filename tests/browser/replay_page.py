@@ -97,7 +97,7 @@ def drawings(record: GameRecord, theme: str = "light") -> list[str]:
 def wait_until(browser: Any, condition: Callable[[], bool]) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: condition())
+    WebDriverWait(browser, 300, poll_frequency=0.05).until(lambda _: condition())
 
 
 def find_step(browser: Any) -> str:

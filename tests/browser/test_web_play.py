@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tabletop_envs.arena import records
+from tabletop_envs.play import session as sessions
 from tabletop_envs.play.session import Session
-from tabletop_envs.play.web import pacing
-from tabletop_envs.play.web import page as module
 from tabletop_envs.play.web.launch import private_page
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.web_page import Player, served, wait
@@ -139,13 +138,14 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
     browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thinks, go_on = threading.Event(), threading.Event()
+    chosen = sessions.choose
 
     def choose(*arguments: Any) -> int:
         thinks.set()
-        go_on.wait(10)
-        return pacing.choose(*arguments)
+        go_on.wait(300)
+        return chosen(*arguments)
 
-    monkeypatch.setattr(module, "choose", choose)
+    monkeypatch.setattr(sessions, "choose", choose)
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         player.play(first(player))
@@ -153,7 +153,7 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
             thinks.clear()
             go_on.clear()
             player.run("document.querySelector('#legal button').click()")
-            assert thinks.wait(10)
+            assert thinks.wait(300)
             assert "random thinks" in player.text("#status")
             assert player.text("#legal") == "it is not your turn"
             player.click(button)
@@ -187,7 +187,7 @@ def test_the_record_is_downloaded(browser: Any, tmp_path: Path) -> None:
 
 
 def test_a_hint_is_told_and_shown(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "HINT_AGENT", "greedy")
+    monkeypatch.setattr(sessions, "HINT_AGENT", "greedy")
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         player.click("#hint")
@@ -202,7 +202,7 @@ def test_an_older_page_shows_the_newest_state(browser: Any) -> None:
         player = Player(browser, game, address)
         game.play(0, first(player))
         player.run("document.querySelector('#legal button').click()")
-        wait(lambda: "gone on elsewhere" in player.text("#notice"), "the notice")
+        wait(lambda: "advanced elsewhere" in player.text("#notice"), "the notice")
         player.wait_for_turn(0)
         assert_shown(player)
         # The refused request is no error of the page, but the browser reports it as one.
@@ -231,7 +231,7 @@ def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
     browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    monkeypatch.setattr(module, "choose", lambda *_: int(go_on.wait(60)) - 1)
+    monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(300)) - 1)
     session = Session("kirche", ["human", "greedy"], 1)
     with served(session, think_seconds=0.1) as (game, address):
         player = Player(browser, game, address)

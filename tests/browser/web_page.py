@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 
 # Long enough to compile on a busy machine; nobody waits longer than needed.
-WAIT = 180.0
+WAIT = 300.0
 
 
 @contextlib.contextmanager
@@ -22,7 +23,7 @@ def served(session: Session, **arguments: Any) -> Iterator[tuple[WebGame, str]]:
 
     game = WebGame(session, **arguments)
     addresses: list[str] = []
-    with server.bind(0) as listener:
+    with socket.create_server((server.ADDRESS, 0)) as listener:
         running = server.make_server(game, listener, ready=addresses.append, ended=lambda: None)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -55,7 +55,7 @@ def smaller(command: str) -> str:
         options = {**options, **added}
         missing = [f"{name} {added[name]}" for name in added if f" {name} " not in f"{command} "]
         # After the words that follow the program: some of the options take several values.
-        for named in set(re.findall(rf"{re.escape(program)}((?: [\w$][\w.]*)*)", command)):
+        for named in set(re.findall(rf"{re.escape(program)}((?: [\w$][\w.:]*)*)", command)):
             words = [program, named.strip() or NAMED.get(program, ""), *missing]
             command = command.replace(f"{program}{named}", " ".join(words))
     for option, value in options.items():

@@ -116,7 +116,7 @@ def environments_that_run_the_pages() -> list[set[str]]:
     """The extras of each environment in `.ci/run` that runs blocks with needs of their own."""
     found = []
     for step in re.findall(r"^step_\w+\(\) \{.*?^\}", CI, re.MULTILINE | re.DOTALL):
-        if re.search("-m (stack|pages) tests/docs", step):
+        if re.search(r"-m pages tests/docs|\$\(blocks\)", step):
             (extras,) = re.findall(r'environment \S+ "([\w,-]+)"', step)
             found.append(with_what_they_bring(set(extras.split(","))))
     return found

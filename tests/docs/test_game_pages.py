@@ -59,8 +59,8 @@ def test_rules_that_code_and_tests_name_are_in_the_manual(game):
     cited = set()
     package = ROOT / "src" / "tabletop_envs"
     places = (package / "kernels", package / "envs", ROOT / "tests")
-    for file in (file for place in places for file in place.glob("*.py")):
-        if game in file.name or file.name == "engine.py":
+    for file in (file for place in places for file in place.rglob("*.py")):
+        if game in file.name or game == file.parent.name or file.name == "engine.py":
             cited |= set(re.findall(rf"\b{LETTERS[game]}\d{{1,2}}\b", file.read_text("utf-8")))
             tested = re.findall(rf"test_{LETTERS[game].lower()}(\d+)_", file.read_text("utf-8"))
             cited |= {f"{LETTERS[game]}{number}" for number in tested}

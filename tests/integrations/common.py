@@ -99,12 +99,14 @@ def scripts(module: ModuleType) -> list[str]:
     return [textwrap.dedent(block).strip() + "\n" for block in blocks if block.strip()]
 
 
-def run_script(script: str, *shorter: tuple[str, str]) -> dict[str, Any]:
-    """Run a script with numbers replaced by smaller ones, all of which must occur in it; what it has defined."""
+def run_script(script: str, *shorter: tuple[str, str], **names: Any) -> dict[str, Any]:
+    """Run a script with numbers replaced by smaller ones, all of which must occur in it.
+
+    `names` are defined before. Returns all names that are defined then.
+    """
     for long, short in shorter:
         assert long in script, long
         script = script.replace(long, short)
-    names: dict[str, Any] = {}
     exec(compile(script, "<docstring>", "exec"), names)
     return names
 

@@ -34,10 +34,12 @@ def test_tianshou() -> None:
     pytest.importorskip("tianshou")
     from tabletop_envs.adapters import tianshou
 
-    for make in (tianshou.make_vector_env, tianshou.make_self_play_vector_env):
-        refused("num_envs", COUNTS, lambda value, make=make: make("kirche", value))
-        refused("seed", LANE_SEEDS, lambda value, make=make: make("kirche", 2, seed=value))
-    refused("seat", [*INTEGERS, 2], lambda v: tianshou.make_vector_env("kirche", 2, seat=v))
+    make = tianshou.make_vector_env
+    for who in ("random", "self"):
+        refused("num_envs", COUNTS, lambda value, who=who: make("kirche", value, who))
+        refused("seed", LANE_SEEDS, lambda value, who=who: make("kirche", 2, who, seed=value))
+    refused("seat", [*INTEGERS, 2], lambda value: make("kirche", 2, seat=value))
+    refused("seat", [0], lambda value: make("kirche", 2, "self", seat=value))
     env = tianshou.make_vector_env("kirche", 2, seed=1)
     env.reset()
     refused("action", LANE_ACTIONS, env.step)

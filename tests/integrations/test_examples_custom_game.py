@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks import connect_four_game
 from tabletop_envs import registry
-from tabletop_envs.game import Part
+from tabletop_envs.kernels import Part
 from tests.integrations.examples import refused, rows, training
 from tests.scripts import EXAMPLES, load_script
 
@@ -52,6 +53,8 @@ def test_without_planes_it_says_so(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(connect_four_game.GAME.__class__, "parts", (Part("squares", (84,)),))
+    game = connect_four_game.GAME.__class__
+    kernel = replace(game.kernel, observation=(Part("squares", (84,)),))
+    monkeypatch.setattr(game, "kernel", kernel)
     said = refused(example_of(name), capsys, tmp_path, "connect_four", "--threads", "1")
     assert "connect_four must have planes in its observation" in said

@@ -220,7 +220,7 @@ def command(folder: Path, *words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=300,
     )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout

@@ -367,5 +367,9 @@ def test_torchrl_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 
 def test_rllib_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ray.rllib", reason="RLlib is not installed: the extra rllib")
-    run_command("rllib_ppo", monkeypatch, "kirche", "--iterations", "1", "--batch", "512")
+    ray = pytest.importorskip("ray")
+    try:
+        run_command("rllib_ppo", monkeypatch, "kirche", "--iterations", "1", "--batch", "512")
+    finally:
+        ray.shutdown()  # the next test of this process starts its own
     assert "iteration 1: mean result " in capsys.readouterr().out

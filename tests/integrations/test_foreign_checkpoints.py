@@ -271,7 +271,7 @@ def test_nothing_is_written_through_links(
         assert "not a link" in refused(attacked.example, capsys, folder, "kirche", "--resume")
         (folder / name).unlink()
         (tmp_path / name).rename(folder / name) if (tmp_path / name).exists() else None
-    (folder / "checkpoint.half").symlink_to(victim)
+    (folder / "checkpoint.pt.part").symlink_to(victim)
     attacked.run.folder, before = folder, attacked.run.folder
     attacked.run.save()
     attacked.run.folder = before

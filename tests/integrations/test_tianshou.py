@@ -12,15 +12,12 @@ import torch
 from gymnasium import error
 from tianshou.algorithm import Algorithm
 from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
-from tianshou.algorithm.modelfree.ppo import PPO
-from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
 from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.trainer import OffPolicyTrainerParams, OnPolicyTrainerParams
 from tianshou.utils.net.common import Net
-from tianshou.utils.net.discrete import DiscreteCritic
 
 from tabletop_envs.adapters import tianshou
 from tabletop_envs.envs.gym import TabletopGymEnv
@@ -68,7 +65,7 @@ def test_games_are_those_of_single_environments(name: str, options: dict[str, An
 
 @each_case
 def test_self_play_is_the_aec_environment(name: str, options: dict[str, Any]) -> None:
-    env = tianshou.make_self_play_vector_env(name, 2, seed=3, on_illegal="raise", **options)
+    env = tianshou.make_vector_env(name, 2, "self", seed=3, on_illegal="raise", **options)
     aec = raw_env(name, **options)
     observation, _ = env.reset()
     aec.reset(seed=3)
@@ -95,7 +92,7 @@ def test_self_play_is_the_aec_environment(name: str, options: dict[str, Any]) ->
 
 
 def test_self_play_illegal_actions_lose() -> None:
-    env = tianshou.make_self_play_vector_env("tuerme", 2, seed=1, num_players=3)
+    env = tianshou.make_vector_env("tuerme", 2, "self", seed=1, num_players=3)
     observation, _ = env.reset()
     env.step(observation.mask.argmax(axis=1))  # now the second player is in turn
     masks = env.get_masks()
@@ -161,24 +158,19 @@ def train(algorithm: Algorithm, env: Any, on_policy: bool = False, buffer: Any =
     return np.array(rewards)
 
 
-def test_ppo_with_a_masked_actor_trains() -> None:
+def test_ppo_with_the_docstrings_networks_trains() -> None:
     env = tianshou.make_vector_env("kirche", 8, seed=1, on_illegal="raise", num_houses=1)
-    net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[16])
-    critic = DiscreteCritic(
-        preprocess_net=tianshou.ObservationNet(Net(state_shape=env.state_shape, hidden_sizes=[16]))
-    )
-    policy = DiscreteActorPolicy(actor=tianshou.MaskedActor(net), action_space=env.action_space[0])
-    algorithm = PPO(policy=policy, critic=critic, optim=AdamOptimizerFactory(lr=3e-4))
-    before = net.state_dict()["model.model.0.weight"].clone()
+    names = run_script(scripts(tianshou)[1], ("[128, 128]", "[16]"), env=env)
+    before = names["actor"].state_dict()["model.model.0.weight"].clone()
     with guarded() as guard:
-        rewards = train(algorithm, env, on_policy=True)
+        rewards = train(names["algorithm"], env, on_policy=True)
     assert guard.actions >= 1200 and (rewards == -1).any()
-    after = net.state_dict()["model.model.0.weight"]
+    after = names["actor"].state_dict()["model.model.0.weight"]
     assert after.isfinite().all() and not torch.equal(before, after)
 
 
 def test_self_play_trains() -> None:
-    env = tianshou.make_self_play_vector_env("kirche", 8, seed=1, on_illegal="raise", num_houses=1)
+    env = tianshou.make_vector_env("kirche", 8, "self", seed=1, on_illegal="raise", num_houses=1)
     algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[dqn(env), dqn(env)], env=env)
     buffer = tianshou.SelfPlayReplayBuffer(4096, env)
     with guarded() as guard:
@@ -229,7 +221,7 @@ def test_seeds_attributes_and_faults() -> None:
     with pytest.raises(ValueError, match="num_envs=0"):
         tianshou.make_vector_env("kirche", 0)
     with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
-        tianshou.make_self_play_vector_env("kirche", 2, houses=2)
+        tianshou.make_vector_env("kirche", 2, "self", houses=2)
     env.close()
     env.close()
 

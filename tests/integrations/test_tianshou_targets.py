@@ -13,7 +13,6 @@ pytest.importorskip("tianshou", reason="Tianshou is not installed: the extra tia
 import torch
 from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
 from tianshou.algorithm.modelfree.ppo import PPO
-from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.multiagent.marl import (
     MultiAgentOffPolicyAlgorithm,
     MultiAgentOnPolicyAlgorithm,
@@ -21,10 +20,9 @@ from tianshou.algorithm.multiagent.marl import (
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.utils.net.common import Net
-from tianshou.utils.net.discrete import DiscreteCritic
 
 from tabletop_envs.adapters import tianshou
-from tests.integrations.common import ENDING, guarded
+from tests.integrations.common import ENDING, guarded, run_script, scripts
 
 GAMMA = 0.99
 
@@ -125,7 +123,7 @@ def assert_parts_are(buffer: Any, diary: Diary) -> int:
 def test_self_play_pairs_each_player_with_its_own_next_view(
     name: str, options: dict[str, Any]
 ) -> None:
-    env = tianshou.make_self_play_vector_env(name, 3, seed=1, on_illegal="raise", **options)
+    env = tianshou.make_vector_env(name, 3, "self", seed=1, on_illegal="raise", **options)
     players = len(env.agents)
     algorithms = [dqn(env) for _ in env.agents]
     algorithm = MultiAgentOffPolicyAlgorithm(algorithms=algorithms, env=env)
@@ -153,7 +151,7 @@ def test_self_play_pairs_each_player_with_its_own_next_view(
 
 
 def test_games_that_are_given_up_leave_nothing_behind() -> None:
-    env = tianshou.make_self_play_vector_env("tuerme", 1, seed=1)
+    env = tianshou.make_vector_env("tuerme", 1, "self", seed=1)
     buffer = tianshou.SelfPlayReplayBuffer(100, env)
 
     def play(plies: int) -> None:
@@ -185,18 +183,20 @@ def test_games_that_are_given_up_leave_nothing_behind() -> None:
 
 
 def test_self_play_advantages_are_each_players_own() -> None:
-    env = tianshou.make_self_play_vector_env("meeples", 4, seed=1, num_players=3, max_plies=50)
+    env = tianshou.make_vector_env("meeples", 4, "self", seed=1, num_players=3, max_plies=50)
 
     def ppo() -> PPO:
-        net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[8])
-        other = Net(state_shape=env.state_shape, hidden_sizes=[8])
-        critic = DiscreteCritic(preprocess_net=tianshou.ObservationNet(other))
-        for parameter in critic.parameters():
+        names = run_script(scripts(tianshou)[1], ("[128, 128]", "[8]"), env=env)
+        for parameter in names["critic"].parameters():
             parameter.data.zero_()
-        actor = tianshou.MaskedActor(net)
-        policy = DiscreteActorPolicy(actor=actor, action_space=env.action_space[0])
         optim = AdamOptimizerFactory(lr=1e-3)
-        return PPO(policy=policy, critic=critic, optim=optim, gae_lambda=1.0, gamma=GAMMA)
+        return PPO(
+            policy=names["policy"],
+            critic=names["critic"],
+            optim=optim,
+            gae_lambda=1.0,
+            gamma=GAMMA,
+        )
 
     algorithm = MultiAgentOnPolicyAlgorithm(algorithms=[ppo() for _ in env.agents], env=env)
     buffer = tianshou.SelfPlayReplayBuffer(4000, env)
@@ -261,7 +261,7 @@ def test_illegal_actions_are_told_and_warned_of_once(recwarn: pytest.WarningsRec
         assert rewards[1] == -1 and terminated[1] and not infos[1]["by_limit"]
         env.reset([1])
     messages = [str(one.message) for one in recwarn if "illegal action" in str(one.message)]
-    assert len(messages) == 1 and "MaskedActor" in messages[0]
+    assert len(messages) == 1 and "use DQN or heed the mask" in messages[0]
 
 
 def test_an_old_version_is_named() -> None:

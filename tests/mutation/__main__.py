@@ -33,7 +33,8 @@ COPIED = ("src", "tests", "benchmarks", "pyproject.toml", "README.md")
 
 def files_of(game: str) -> list[str]:
     """The files of a game's kernel, from the repository's root."""
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNELS).glob(f"{game}*.py"))
+    files = [*(ROOT / KERNELS).glob(f"{game}*.py"), *(ROOT / KERNELS / game).glob("*.py")]
+    return sorted(str(path.relative_to(ROOT)) for path in files)
 
 
 def put_aside(game: str, folder: Path) -> None:

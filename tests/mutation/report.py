@@ -33,11 +33,16 @@ def changes(diff: str) -> tuple[str, str]:
     return old, new
 
 
+def file_of(mutation: Any) -> str:
+    """The file that a mutation changes, below `kernels`."""
+    return str(mutation.module_path.as_posix()).partition("kernels/")[2]
+
+
 def described(item: Any, result: Any) -> dict[str, Any]:
     """A mutant: where it is, what it changes, and why it survives, where that is known ("why")."""
     (mutation,) = item.mutations
     old, new = changes(result.diff)
-    file, function = mutation.module_path.name, mutation.definition_name or ""
+    file, function = file_of(mutation), mutation.definition_name or ""
     return {
         "file": file,
         "line": mutation.start_pos[0],
@@ -73,7 +78,7 @@ def report(session: Path, total: int | None = None) -> int:
             for item, result in database.completed_work_items
             if result.test_outcome is not None
         ]
-    mutants = Counter(item.mutations[0].module_path.name for item, _ in completed)
+    mutants = Counter(file_of(item.mutations[0]) for item, _ in completed)
     alive = survivors(completed)
     unexplained = [mutant for mutant in alive if not mutant["why"]]
     print("file | mutants | killed | explained | others\n---|---|---|---|---")

@@ -1,4 +1,4 @@
-"""JAX: the games as a pure `step`, for jitted search and training, by a callback into the compiled loops.
+"""JAX: the games as a pure `step`, for jitted search and training, by a callback to the CPU.
 
 The shortest complete script: 32 games in which Gumbel MuZero search (mctx) plays both sides::
 
@@ -35,8 +35,9 @@ The shortest complete script: 32 games in which Gumbel MuZero search (mctx) play
         wins += (position.rewards > 0).sum(0)
     print("won by light and dark:", wins)
 
-mctx keeps an `embedding` for each node of its trees: where memory is scarce, give it `state` and `current_player` alone.
-A search that uses the states as they are foresees chance and looks into hidden hands; `deal_hidden` gives it guesses.
+mctx keeps an `embedding` for each node of its trees: where memory is scarce, give it `state` and
+`current_player` alone. A search that uses the states as they are foresees dice and looks into
+hidden hands; `deal_hidden` gives it guesses.
 """
 
 from __future__ import annotations
@@ -65,10 +66,11 @@ class Position(NamedTuple):
 
     Attributes:
         state: `uint8 (…, S)`, the bytes of the games' records: all that `step` needs.
-        observation: `int8 (…, L)`, what the player in turn sees.
-        action_mask: `bool (…, n)`, the legal actions of the player in turn; all ones once a game is over.
-        current_player: `int32 (…)`, the player in turn.
-        rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended the game.
+        observation: `int8 (…, L)`, what the player to move sees.
+        action_mask: `bool (…, n)`, that player's legal actions; all ones once a game is over.
+        current_player: `int32 (…)`, the player to move.
+        rewards: `float32 (…, P)`, every player's, of the step that led here: zero unless it ended
+            the game.
         terminated: `bool (…)`, whether the game is over.
         by_limit: `bool (…)`, whether `max_plies` ended it.
     """
@@ -94,8 +96,8 @@ class Functions(NamedTuple):
             games drawn from it, keys of the shape `(…)` one game each.
         step: `step(state, actions) -> Position`: one action (integers `(…)`) in every game of
             `state` (`uint8 (…, S)`).
-            An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1) each. In a game that is over
-            nothing happens any more, and rewards are zero.
+            An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1)
+            each. A game that is over stays as it is, and rewards are zero.
         deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and
             chance to come, resampled from `seeds` (integers `(…)` modulo 2^32, or keys as above): a
             guess at the games from that player's seat.
@@ -113,8 +115,8 @@ class Functions(NamedTuple):
 def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
     """The functions `(init, step, deal_hidden)` of a game (`Functions` describes them).
 
-    They are pure: what they give depends on their arguments alone. The work is done on the CPU by `jax.pure_callback`, for all
-    games of a call at once; under `vmap`, too.
+    They are pure: what they give depends on their arguments alone. The work is done on the CPU by
+    `jax.pure_callback`, for all games of a call at once, also under `vmap`.
 
     Args:
         game: The game: `"kirche"`, `"kirche-v0"`, …
@@ -122,7 +124,8 @@ def make_step(game: str | Game, num_envs: int, **options: Any) -> Functions:
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what
+            it must be.
     """
     described = find_game(game)
     count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
@@ -232,7 +235,7 @@ class _Host:
         )
 
     def require_state(self, state: Any, name: str, shape: tuple[int, ...]) -> None:
-        """ValueError or TypeError unless `state` is the bytes of games with the leading shape `shape`."""
+        """Raise unless `state` is the bytes of games with the leading shape `shape`."""
         if state.dtype != jnp.uint8:
             raise TypeError(f"state must be uint8, not {state.dtype}")
         if state.shape != (*shape, self.size):
@@ -241,7 +244,7 @@ class _Host:
                 f"not {state.shape} and {shape}"
             )
         if not isinstance(state, jax.core.Tracer):
-            # The callbacks check it, too, but an error of theirs reaches the user as one of JAX's.
+            # The callbacks check it as well, but their errors reach the user as JAX's.
             self._records(state)
 
     def init(self, seeds: Any) -> Position:
@@ -266,7 +269,7 @@ class _Host:
         return self._show(actions.shape, lanes)
 
     def deal_hidden(self, state: Any, words: Any) -> npt.NDArray[np.uint8]:
-        """The states with what their players in turn cannot see dealt anew."""
+        """The states with what their players to move cannot see resampled."""
         states = self._records(state)
         for lane, seed in enumerate(_seeds(words).reshape(-1)):
             own = states[lane : lane + 1]
@@ -274,7 +277,7 @@ class _Host:
         return states.view(np.uint8).reshape(np.shape(state))
 
     def _records(self, state: Any) -> State:
-        """The games of `uint8 (…, S)`, checked, copied: a callback must not write to what it gets."""
+        """The games of `uint8 (…, S)`, checked, copied: callbacks must not write to arguments."""
         states = np.array(state, np.uint8, order="C").reshape(-1).view(self.game.kernel.state)
         if states.size:
             self.game.require_states(states, self.options, "state")

@@ -1,4 +1,4 @@
-"""Masks where stacks look for them: wrappers that put them into observations, and action spaces that keep to them."""
+"""Masks where stacks look for them: in observations, and in what action spaces sample."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADVICE = "Choose by the mask."
 
 
 class IllegalActionWarning:
-    """Warns once that an illegal action has lost a game: a policy without masks loses nearly all games so.
+    """Warns once that an illegal action has lost a game, as policies without masks lose nearly all.
 
     Args:
         advice: What to do about it in this stack.
@@ -40,7 +40,7 @@ class IllegalActionWarning:
         self._given = False
 
     def __call__(self, illegal: Any) -> None:
-        """Warn if something in `illegal` (a bool, or an array of them) is True, the first time only."""
+        """Warn if something in `illegal` (a bool or an array of them) is True, the first time."""
         if not self._given and np.any(illegal):
             self._given = True
             warnings.warn(self._message, stacklevel=3)
@@ -49,7 +49,7 @@ class IllegalActionWarning:
 class LegalActions(spaces.Discrete):
     """`Discrete(n)` whose samples are legal at present.
 
-    Some stacks try an environment out, or explore at random, by sampling from the action space without a mask.
+    Some stacks try an environment out, or explore at random, by sampling without a mask.
 
     Args:
         num_actions: n.
@@ -86,7 +86,7 @@ class VectorLegalActions(spaces.MultiDiscrete):
         self._action_masks = action_masks
 
     def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[np.int64]:
-        """A legal action for each environment, uniformly; with `mask` or `probability` as `MultiDiscrete.sample`."""
+        """As `LegalActions.sample`, for each environment."""
         if mask is None and probability is None:
             mask = tuple(self._action_masks().astype(np.int8))
         return super().sample(mask=mask, probability=probability)
@@ -96,7 +96,7 @@ class VectorLegalActions(spaces.MultiDiscrete):
 
 
 def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
-    """The observation space of one environment with its mask: `Dict(float32[L], int8[n])` under the two keys."""
+    """The space of an environment's observation and mask: `Dict(float32[L], int8[n])`."""
     vector = isinstance(env, gymnasium.vector.VectorEnv)
     observation = env.single_observation_space if vector else env.observation_space
     actions = env.single_action_space if vector else env.action_space
@@ -104,51 +104,15 @@ def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
     return spaces.Dict({observation_key: observation, mask_key: mask})
 
 
-class MaskInObservation(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """One environment whose observations are `{observation_key: float32[L], mask_key: int8[n]}`.
+class _MovesMask:
+    """What the two wrappers share: the mask is moved from `info` into the observation."""
 
-    `info` keeps the other keys. `advice`: what to do about illegal actions
-    (`IllegalActionWarning`).
-    """
+    env: Any
 
-    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
-        super().__init__(env)
+    def _prepare(self, observation_key: str, mask_key: str, advice: str) -> spaces.Dict:
         self.keys = (observation_key, mask_key)
         self._warn = IllegalActionWarning(advice)
-        self.observation_space = masked_space(env, *self.keys)
-
-    def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return dict(zip(self.keys, (observation, info.pop("action_mask")), strict=True)), info
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """See `gymnasium.Env.reset`."""
-        return self._move(*self.env.reset(seed=seed, options=options))
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """See `gymnasium.Env.step`."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        self._warn(info["illegal_action"])
-        observation, info = self._move(observation, info)
-        return observation, reward, terminated, truncated, info
-
-
-class MaskInObservations(gymnasium.vector.VectorWrapper):
-    """A vector of N environments whose observations are `{observation_key: float32 (N, L), mask_key: int8 (N, n)}`.
-
-    For the autoreset modes that give one observation a step: not `SAME_STEP`. Samples of
-    `action_space` are legal. `advice`: what to do about illegal actions (`IllegalActionWarning`).
-    """
-
-    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
-        super().__init__(env)
-        self.keys = (observation_key, mask_key)
-        self._warn = IllegalActionWarning(advice)
-        num_actions = int(env.single_action_space.n)
-        self.action_space = VectorLegalActions(env.num_envs, num_actions, env.action_masks)
-        self.single_observation_space = masked_space(env, *self.keys)
-        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+        return masked_space(self.env, *self.keys)
 
     def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         info.pop("_action_mask", None)
@@ -157,12 +121,39 @@ class MaskInObservations(gymnasium.vector.VectorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """See `gymnasium.vector.VectorEnv.reset`."""
+        """See the environment's `reset`."""
         return self._move(*self.env.reset(seed=seed, options=options))
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """See `gymnasium.vector.VectorEnv.step`."""
-        observation, reward, terminated, truncated, info = self.env.step(actions)
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """See the environment's `step`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
         self._warn(info["illegal_action"])
         observation, info = self._move(observation, info)
         return observation, reward, terminated, truncated, info
+
+
+class MaskInObservation(_MovesMask, gymnasium.Wrapper[Any, Any, Any, Any]):
+    """One environment with observations `{observation_key: float32[L], mask_key: int8[n]}`.
+
+    `info` keeps the other keys. `advice`: what to do about illegal actions
+    (`IllegalActionWarning`).
+    """
+
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
+        super().__init__(env)
+        self.observation_space = self._prepare(observation_key, mask_key, advice)
+
+
+class MaskInObservations(_MovesMask, gymnasium.vector.VectorWrapper):
+    """N environments with observations `{observation_key: float32 (N, L), mask_key: int8 (N, n)}`.
+
+    For the autoreset modes that give one observation a step: not `SAME_STEP`. Samples of
+    `action_space` are legal. `advice`: what to do about illegal actions (`IllegalActionWarning`).
+    """
+
+    def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
+        super().__init__(env)
+        num_actions = int(env.single_action_space.n)
+        self.action_space = VectorLegalActions(env.num_envs, num_actions, env.action_masks)
+        self.single_observation_space = self._prepare(observation_key, mask_key, advice)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)

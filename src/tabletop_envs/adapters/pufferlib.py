@@ -1,9 +1,26 @@
-"""PufferLib 3: many games as one native `PufferEnv` on the compiled loops, written into its shared buffers.
+"""PufferLib 3: many games as one native `PufferEnv`, written into its shared buffers.
 
 The shortest complete training script, by PufferLib's own trainer on the CPU::
 
+    import torch
     from pufferlib import pufferl, vector
-    from tabletop_envs.adapters.pufferlib import MaskedPolicy, TabletopEnv, train_config
+    from tabletop_envs.adapters.pufferlib import TabletopEnv, split, train_config
+
+    class MaskedPolicy(torch.nn.Module):
+        def __init__(self, env, hidden_size=128):
+            super().__init__()
+            self.hidden_size, self.num_actions = hidden_size, int(env.single_action_space.n)
+            size = env.single_observation_space.shape[0] - self.num_actions
+            self.encoder = torch.nn.Linear(size, hidden_size)
+            self.actor = torch.nn.Linear(hidden_size, self.num_actions)
+            self.critic = torch.nn.Linear(hidden_size, 1)
+
+        def forward(self, observations, state=None):
+            seen, mask = split(observations, self.num_actions)
+            hidden = torch.relu(self.encoder(seen.float()))
+            return self.actor(hidden).masked_fill(mask == 0, -torch.inf), self.critic(hidden)
+
+        forward_eval = forward  # called while playing
 
     if __name__ == "__main__":  # the workers of vector.Multiprocessing import this file, too
         games = vector.make(TabletopEnv, env_args=["kirche", 256], env_kwargs={"num_houses": 1})
@@ -14,10 +31,11 @@ The shortest complete training script, by PufferLib's own trainer on the CPU::
             trainer.train()
         trainer.close()
 
-A native environment has one array of observations, and PufferLib's own policies know no masks of actions. So the last `n` numbers of
-an observation are the mask, and the policy must use it: `MaskedPolicy` does, and `split` takes them apart for one of yours.
+A native environment has one array of observations, and PufferLib's own policies know no masks of
+actions. So the last `n` numbers of an observation are the mask, which the policy must use: `split`
+takes them apart.
 
-PufferLib writes beside the program that imports it: a link `resources` into the current folder, its trainer a folder
+PufferLib writes into the current folder: on import a link `resources`, its trainer a folder
 `experiments`. docs/stacks.md tells how to install it.
 """
 
@@ -53,20 +71,19 @@ except ImportError as error:
     ) from error
 
 import pufferlib
-import torch
-from torch import nn
 
-__all__ = ["MaskedPolicy", "TabletopEnv", "split", "train_config"]
+__all__ = ["TabletopEnv", "split", "train_config"]
 
 
 class TabletopEnv(pufferlib.PufferEnv):
-    """`num_envs` games of one kind as one native PufferLib environment: one learner against opponents in each.
+    """`num_envs` games as one native PufferLib environment: a learner against opponents in each.
 
     Args:
         game: The game: `"kirche"`, `"kirche-v0"`, …
         num_envs: N, how many games: PufferLib's `num_agents`, one learner each.
-        opponents: Who plays the others: a name of `agents.make_agent`, an agent (for self-play: a `GameAgent` that asks your
-            network), or a list of `num_players − 1` of these in turn order after the learner.
+        opponents: Who plays the others: a name of `agents.make_agent`, an agent (for self-play: a
+            `GameAgent` that asks your network), or a list of `num_players − 1` of these in turn
+            order after the learner.
         seat: The learner's player index, None: drawn at every start.
         on_illegal: What an illegal action does: `"lose"` (the learner loses the game) or `"raise"`
             (a ValueError, no game has changed).
@@ -75,13 +92,14 @@ class TabletopEnv(pufferlib.PufferEnv):
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what
+            it must be.
 
     Buffers, written in place (`num_agents` rows): `observations` `int8 (N, L + n)`, what the
     learner sees and its mask; `rewards` `float32`, losses on an opponent's turn included;
-    `terminals` `bool`, every end of a game, one by `max_plies`, too; `truncations` `bool`, always
-    False; `masks`, PufferLib's mask of agents, always True. A game that is over starts anew in the
-    same step, as PufferLib expects.
+    `terminals` `bool`, every end of a game, one by `max_plies` included; `truncations` `bool`,
+    always False; `masks`, PufferLib's mask of agents, always True. A game that is over restarts in
+    the same step, as PufferLib expects.
     """
 
     def __init__(
@@ -111,9 +129,7 @@ class TabletopEnv(pufferlib.PufferEnv):
         self.single_action_space = spaces.Discrete(self._lanes.num_actions)
         self.num_agents = count
         self.render_mode = None
-        self._warn = IllegalActionWarning(
-            "Use MaskedPolicy, or a policy that heeds `split`'s mask."
-        )
+        self._warn = IllegalActionWarning("Use a policy that heeds `split`'s mask.")
         # The engine writes whole rows, which are then copied into the two parts of the buffer.
         self._seen = np.zeros((count, low.size), np.int8)
         self._mask = np.zeros((count, self._lanes.num_actions), np.int8)
@@ -121,7 +137,7 @@ class TabletopEnv(pufferlib.PufferEnv):
 
     def _seed(self, seed: Any) -> None:
         lanes, count = self._lanes.all_lanes, self._lanes.num_lanes
-        # Vectors give their environments consecutive seeds: a lane's seed must not be another environment's.
+        # Vectors give their environments consecutive seeds: lanes must not share them.
         self._lanes.seed(lanes, lane_seeds(checks.seed("seed", seed) * count & UINT64_MAX, count))
 
     @property
@@ -133,8 +149,8 @@ class TabletopEnv(pufferlib.PufferEnv):
         """Start new games in all lanes.
 
         Args:
-            seed: A number `s`: lane i is the game of the other environments' `reset(seed=N * s + i)`, modulo 2^64. None: chance
-                goes on where it is.
+            seed: A number `s`: lane i is the game of the other environments'
+                `reset(seed=N * s + i)`, modulo 2^64. None: streams continue.
 
         Raises:
             TypeError, ValueError: For an impossible seed; nothing is changed then.
@@ -160,7 +176,8 @@ class TabletopEnv(pufferlib.PufferEnv):
 
         Raises:
             TypeError: Where the actions are not integers.
-            ValueError: For a wrong shape, and for an illegal action with `on_illegal="raise"`; no game has changed then.
+            ValueError: For a wrong shape, and for an illegal action with `on_illegal="raise"`; no
+                game has changed then.
         """
         lanes, chosen = self._lanes, checks.integers("actions", actions, (self.num_agents,))
         with lanes.rollback_on_error():
@@ -202,43 +219,14 @@ class TabletopEnv(pufferlib.PufferEnv):
 
 
 def split(observations: Any, num_actions: int) -> tuple[Any, Any]:
-    """What the learner sees `(…, L)` and the mask of legal actions `(…, n)` of observations `(…, L + n)`, arrays or tensors."""
+    """What the learner sees `(…, L)` and its mask `(…, n)`, of observations `(…, L + n)`."""
     return observations[..., :-num_actions], observations[..., -num_actions:]
 
 
-class MaskedPolicy(nn.Module):
-    """A small policy for `TabletopEnv` in PufferLib's form: one hidden layer, logits of legal actions, a value.
-
-    Args:
-        env: The environment (`vector.make(…).driver_env`).
-        hidden_size: The hidden layer's width.
-    """
-
-    def __init__(self, env: Any, hidden_size: int = 128) -> None:
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.num_actions = int(env.single_action_space.n)
-        size = int(env.single_observation_space.shape[0]) - self.num_actions
-        self.encoder = nn.Sequential(nn.Linear(size, hidden_size), nn.ReLU())
-        self.actor = nn.Linear(hidden_size, self.num_actions)
-        self.critic = nn.Linear(hidden_size, 1)
-        nn.init.orthogonal_(self.actor.weight, 0.01)
-
-    def forward(self, observations: Any, state: Any = None) -> tuple[Any, Any]:
-        """The logits `(B, n)`, −inf for illegal actions, and values `(B, 1)` of observations `(B, L + n)`."""
-        seen, mask = split(observations, self.num_actions)
-        hidden = self.encoder(seen.float())
-        return self.actor(hidden).masked_fill(mask == 0, -torch.inf), self.critic(hidden)
-
-    def forward_eval(self, observations: Any, state: Any = None) -> tuple[Any, Any]:
-        """What PufferLib calls while it plays: the same."""
-        return self.forward(observations, state)
-
-
 def train_config(**changes: Any) -> dict[str, Any]:
-    """PufferLib's default training settings (the section `train` of its `config/default.ini`) for the CPU, with changes.
+    """PufferLib's default training settings (`train` in its `config/default.ini`), with changes.
 
-    Beside the device, the optimizer is Adam, which needs no further package, with a learning rate to suit.
+    They are for the CPU and Adam, which needs no further package, with a learning rate to suit.
 
     Raises:
         TypeError: For a setting that PufferLib does not know.

@@ -1,4 +1,4 @@
-"""RLlib (Ray's new API stack): one learner against opponents, on the batch engine, or all players learning.
+"""RLlib (Ray's new API stack): a learner against opponents on the batch engine, or all players.
 
 The shortest complete script; `num_env_runners=0, num_learners=0` keeps everything in one process::
 
@@ -90,15 +90,18 @@ def env_creator(game: str, **options: Any) -> Creator:
 
     Args:
         game: A game's name or id.
-        **options: As of the Gymnasium environments: `opponents`, `seat`, `on_illegal`, `render_mode`, the game's options.
+        **options: As of the Gymnasium environments: `opponents`, `seat`, `on_illegal`,
+            `render_mode`, the game's options.
 
     Returns:
-        A function of RLlib's `env_config`, whose entries go before `options`. With its entry `num_envs` (RLlib gives it with
-        `gym_env_vectorize_mode="vector_entry_point"`) it makes so many games on the batch engine
-        (`envs.vector.TabletopVectorEnv`), otherwise one (`envs.gym.TabletopGymEnv`).
+        A function of RLlib's `env_config`, whose entries override `options`. With its entry
+        `num_envs` (RLlib gives it with `gym_env_vectorize_mode="vector_entry_point"`) it makes that
+        many games on the batch engine (`envs.vector.TabletopVectorEnv`), otherwise one
+        (`envs.gym.TabletopGymEnv`).
 
     Raises (as the function does):
-        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
+            and what it must be.
     """
     name = registry.find_name(game)
 
@@ -116,7 +119,7 @@ def env_creator(game: str, **options: Any) -> Creator:
 
 
 def multi_agent_env_creator(game: str, **options: Any) -> Creator:
-    """What RLlib makes environments with in which all players learn (`TabletopMultiAgentEnv`); else as `env_creator`."""
+    """As `env_creator`, for environments in which all players learn (`TabletopMultiAgentEnv`)."""
     name = registry.find_name(game)
 
     def create(env_config: Mapping[str, Any]) -> TabletopMultiAgentEnv:
@@ -132,12 +135,13 @@ def register(
 
     Args:
         game: A game's name or id.
-        multi_agent: Whether all players learn (`TabletopMultiAgentEnv`), or one against opponents (`env_creator`).
+        multi_agent: Whether all players learn (`TabletopMultiAgentEnv`), or one against opponents.
         name: By default the game's id. Register a game with other options under another name.
         **options: Those of `TabletopMultiAgentEnv` or `env_creator`; `env_config` may give more.
 
     Raises:
-        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
+            and what it must be.
     """
     make = multi_agent_env_creator if multi_agent else env_creator
     creator = make(game, **options)
@@ -149,11 +153,11 @@ def register(
 
 
 def masked_module(*policies: str, **model_config: Any) -> Any:
-    """The specification of RLlib's own action-masking module for PPO, for `config.rl_module(rl_module_spec=…)`.
+    """The specification of RLlib's own action-masking module for PPO, for `config.rl_module`.
 
     Args:
         *policies: The names of the policies in a multi-agent configuration; none with one learner.
-        **model_config: The networks (`ray.rllib.core.rl_module.default_model_config.DefaultModelConfig`), such as
+        **model_config: The networks (RLlib's `DefaultModelConfig`), such as
             `fcnet_hiddens=[256, 256]`.
     """
     module = require("ray.rllib.examples.rl_modules.classes.action_masking_rlm", "rllib")
@@ -169,19 +173,20 @@ def masked_module(*policies: str, **model_config: Any) -> Any:
 
 
 class TabletopMultiAgentEnv(MultiAgentEnv):
-    """A game as RLlib's `MultiAgentEnv`, in which all players learn. Agents are `player_0`, `player_1`, ….
+    """A game as RLlib's `MultiAgentEnv`, in which all players learn: `player_0`, `player_1`, ….
 
     Only the agent to move has an observation and gives an action. At the game's end all agents get
     a last observation and their rewards at once, so that losses are seen.
 
     Args:
         game: A game's name or id.
-        on_illegal: `"lose"` (default): an illegal action loses the game. `"raise"`: it raises `ValueError`.
+        on_illegal: `"lose"`: an illegal action loses the game. `"raise"`: it raises `ValueError`.
         render_mode: None or one of `envs.drawing.RENDER_MODES`.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
+            and what it must be.
     """
 
     def __init__(
@@ -218,7 +223,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a new game: observation and info of the agent to move. A seed is as in `TabletopEnv.reset`."""
+        """Start a new game: observation and info of the agent to move; see `TabletopEnv.reset`."""
         self.env.reset(seed=seed)
         return self._show([self.env.agent_selection], None)
 
@@ -240,7 +245,8 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
         env = self.env
         if env.agents and list(action_dict) != [env.agent_selection]:
             raise ValueError(
-                f"actions are given for {list(action_dict)}, but {env.agent_selection} alone is to move"
+                f"actions are given for {list(action_dict)}, "
+                f"but {env.agent_selection} alone is to move"
             )
         actor, action = env.agent_selection, action_dict.get(env.agent_selection)
         env.step(action)

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 and sb3-contrib: a `VecEnv` on the batch engine, one learner against opponents in every game.
+"""Stable-Baselines3 and sb3-contrib: a `VecEnv` on the batch engine, a learner against opponents.
 
 The shortest complete script::
 
@@ -62,14 +62,16 @@ def make_vec_env(
     Args:
         game: A game's name or id.
         num_envs: How many games.
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game agent, a callable
-            `(observation, action_mask, rng) -> action`, or a list of `num_players − 1` of these.
-        seat: The learner's player index, or None: drawn anew in every game.
+        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
+            agent, a callable `(observation, action_mask, rng) -> action`, or a list of
+            `num_players − 1` of these.
+        seat: The learner's player index, or None: drawn in every game.
         seed: A number `s` (game i gets `s + i`), for the first `reset`; None: fresh entropy.
         **options: `on_illegal`, `render_mode`, and the game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
+            and what it must be.
     """
     env = TabletopVectorEnv(
         game,
@@ -88,21 +90,21 @@ def make_vec_env(
 class TabletopVecEnv(VecEnv):
     """The games of a `TabletopVectorEnv` as Stable-Baselines3 wants them.
 
-    Observations are `float32 (num_envs, L)`, rewards `float32 (num_envs,)`; the learner's losses are among them. A game that
-    is over starts anew in the same step; its `infos` entry then has
+    Observations are `float32 (num_envs, L)`, rewards `float32 (num_envs,)`; the learner's losses
+    are among them. A game that is over restarts in the same step; its `infos` entry then has
 
     - `terminal_observation` (`float32[L]`) and `TimeLimit.truncated`: False, since every end is a
-      termination, one by `max_plies`, too: nothing may be bootstrapped beyond it,
-    - `episode`: the return `r`, the learner's steps `l` and the seconds `t` since the environment was made, as
-      `Monitor` writes them, so that no monitor is needed and `ep_rew_mean` is logged,
+      termination, one by `max_plies` included: nothing may be bootstrapped beyond it,
+    - `episode`: the return `r`, the learner's steps `l` and the seconds `t` since the environment
+      was made, as `Monitor` writes them, so that no monitor is needed and `ep_rew_mean` is logged,
     - `score` (the learner's), `ply`, `seat`, and the bools `by_limit` (`max_plies` ended it) and
       `illegal_action` (an illegal action of the learner did).
 
-    The entries of running games are empty. `env_is_wrapped(Monitor)` is True, since evaluation asks for that. The lanes share
-    their attributes: what is set for some of them must be set for all.
+    The entries of running games are empty. `env_is_wrapped(Monitor)` is True, since evaluation asks
+    for that. The lanes share their attributes: what is set for some of them must be set for all.
 
     Args:
-        env: A vector environment with the autoreset mode `SAME_STEP` and fresh arrays (`copy=True`).
+        env: A vector environment with the autoreset mode `SAME_STEP` and `copy=True`.
 
     Raises:
         ValueError: For another mode, or for shared arrays.
@@ -127,7 +129,7 @@ class TabletopVecEnv(VecEnv):
     # Playing
 
     def reset(self) -> npt.NDArray[np.float32]:
-        """Start new games in all lanes, with the seeds that `seed` has left; observations `float32 (num_envs, L)`."""
+        """Start new games in all lanes, with the seeds that `seed` has left."""
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
         observation, info = self.env.reset(seed=seeds)
         self._reset_seeds()
@@ -143,10 +145,11 @@ class TabletopVecEnv(VecEnv):
         return observation
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seeds for the next `reset`: game i gets `seed + i`; None draws them by NumPy's global generator.
+        """Seed the next `reset`: game i gets `seed + i`; None draws by NumPy's global generator.
 
         Returns:
-            The seeds. What the games draw themselves goes on from there, so one `seed` makes a whole training reproducible.
+            The seeds. Games continue their streams from there, so one `seed` makes a whole training
+            reproducible.
         """
         seeds: Sequence[int | None] = super().seed(
             None if seed is None else checks.seed("seed", seed)
@@ -160,7 +163,7 @@ class TabletopVecEnv(VecEnv):
     def step_wait(
         self,
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], Infos]:
-        """Play the actions and the opponents' replies; errors are as in `TabletopVectorEnv.step`."""
+        """Play the actions and the opponents' replies; errors as in `TabletopVectorEnv.step`."""
         observation, rewards, terminated, truncated, info = self.env.step(self.actions)
         self._masks = info["action_mask"].view(np.bool_)
         self._returns += rewards
@@ -188,7 +191,7 @@ class TabletopVecEnv(VecEnv):
         return observation, rewards.astype(np.float32), done, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """The learners' masks `bool (num_envs, n)`, one row for each observation returned last."""
+        """The learners' masks `bool (num_envs, n)`, of the observations returned last."""
         return self.env.action_masks() if self._masks is None else self._masks
 
     def close(self) -> None:
@@ -198,10 +201,11 @@ class TabletopVecEnv(VecEnv):
     # Rendering
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """The pictures of all lanes with `render_mode="rgb_array"`, otherwise a warning and None for each."""
+        """The pictures of all lanes, without `render_mode="rgb_array"` a warning and Nones."""
         if self.render_mode != "rgb_array":
             warnings.warn(
-                f"there are no pictures with render_mode={self.render_mode!r}: make the environment with 'rgb_array'",
+                f"there are no pictures with render_mode={self.render_mode!r}: "
+                "make the environment with 'rgb_array'",
                 stacklevel=2,
             )
             return [None] * self.num_envs
@@ -219,7 +223,7 @@ class TabletopVecEnv(VecEnv):
         return value[lane] if per_lane else value
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """An attribute of the games in `indices` (all by default); a method takes part in one game only.
+        """An attribute of the games in `indices` (all by default); methods are each game's own.
 
         AttributeError if there is none.
         """
@@ -238,11 +242,13 @@ class TabletopVecEnv(VecEnv):
         """Set an attribute (`opponents` for instance) of all games.
 
         Raises:
-            ValueError: Where `indices` leave games out, since the games share their attributes; nothing is set then.
+            ValueError: Where `indices` leave games out, since the games share their attributes;
+                nothing is set then.
         """
         if len(set(self._get_indices(indices))) != self.num_envs:
             raise ValueError(
-                f"{attr_name} is shared by all {self.num_envs} games: it cannot be set for some of them only"
+                f"{attr_name} is shared by all {self.num_envs} games: "
+                "it cannot be set for some of them only"
             )
         setattr(self.env, attr_name, value)
 
@@ -251,8 +257,8 @@ class TabletopVecEnv(VecEnv):
     ) -> list[Any]:
         """What a method gives for each of the games in `indices`.
 
-        `action_masks` and `render` give each game's own, `to_aec` is asked for each game; the result of any other method
-        is the same for all games, which it may change.
+        `action_masks` and `render` give each game's own, `to_aec` is asked for each game; any other
+        method is called once: its result is the same for all games.
         """
         lanes = list(self._get_indices(indices))
         method = self._of(method_name)

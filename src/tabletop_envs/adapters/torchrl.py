@@ -1,4 +1,4 @@
-"""TorchRL: many games as one batched `EnvBase` on the compiled loops, against opponents or in self-play.
+"""TorchRL: many games as one batched `EnvBase`, against opponents or in self-play.
 
 The shortest complete training script, masked PPO against a random opponent::
 
@@ -50,8 +50,8 @@ Random actions are legal ones (`rand_action`, a rollout or collector without a p
 `TransformedEnv`). In a `SerialEnv` or `ParallelEnv` TorchRL knows no masks but by its own
 transform: `TransformedEnv(ParallelEnv(2, make), ActionMask())`.
 
-The other way, one AEC environment through TorchRL's own wrapper (one group of keys an agent, one game at a time; its
-actions are masked and its rewards seen all the same)::
+Also possible: one AEC environment through TorchRL's own wrapper (one group of keys an agent, one
+game at a time; masks and rewards are honoured there too)::
 
     from torchrl.envs.libs.pettingzoo import PettingZooWrapper
     from tabletop_envs import kirche_v0
@@ -68,12 +68,13 @@ import numpy.typing as npt
 
 from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning
+from tabletop_envs.adapters.self_play import SELF, make_lanes
 from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
-from tabletop_envs.game import Game, find_game, lane_seeds
+from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
-from tabletop_envs.lanes import Indices, Lanes
+from tabletop_envs.lanes import Indices
 
 require("torchrl", "torchrl")
 
@@ -85,12 +86,9 @@ from torchrl.envs import EnvBase  # noqa: E402
 
 __all__ = ["SELF", "TabletopEnv", "own_turns"]
 
-# What `opponents` is for self-play.
-SELF = "self"
-
 
 class _SharedMask:
-    """An action spec whose copies (a `TransformedEnv`'s, a random policy's) have its mask, too."""
+    """An action spec that shares its mask with its copies (in a `TransformedEnv`, a policy)."""
 
     def __init__(self, *arguments: Any, **others: Any) -> None:
         self._shared: list[Any] = [None]
@@ -130,28 +128,30 @@ class TabletopEnv(EnvBase):
     Args:
         game: The game: `"kirche"`, `"kirche-v0"`, …
         num_envs: N, how many games.
-        opponents: Who plays the others: a name of `agents.make_agent`, an agent, or a list of `num_players − 1` of these in turn
-            order after the learner. `"self"`: self-play, every ply is a step of the policy.
+        opponents: Who plays the others: a name of `agents.make_agent`, an agent, or a list of
+            `num_players − 1` of these in turn order after the learner. `"self"`: self-play, every
+            ply is a step of the policy.
         seat: The learner's player index, None: drawn at every reset. Has no meaning in self-play.
         on_illegal: What an illegal action does: `"lose"` (who played it loses) or `"raise"` (a
             ValueError, no game has changed).
         categorical_actions: Whether actions are numbers `(N,)` or one-hot vectors `(N, n)`.
-        seed: A number `s` (lane i plays what the other environments play after `reset(seed=s + i)`), a list of one for each
-            lane, or None: fresh entropy.
+        seed: A number `s` (lane i plays what the other environments play after
+            `reset(seed=s + i)`), a list of one for each lane, or None: fresh entropy.
         device: Where the tensors are; the games are always played on the CPU.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what
+            it must be.
 
     Keys:
         observation: `float32 (N, L)`, what the player named by `player` sees.
-        action_mask: `bool (N, n)`, that player's legal actions; all ones once the game is over. The action spec has it as its
-            mask, too.
+        action_mask: `bool (N, n)`, that player's legal actions; all ones once the game is over. It
+            is also the action spec's mask.
         player: `int64 (N, 1)`, the index of the player who is to act: the learner's seat.
         action: `int64 (N,)`, or `bool (N, n)`.
-        reward: `float32 (N, 1)`, the learner's, losses on an opponent's turn included; in self-play `float32 (N, P)`, those
-            of players 0 … P − 1. Zero before the end.
+        reward: `float32 (N, 1)`, the learner's, losses on an opponent's turn included; in self-play
+            `float32 (N, P)`, those of players 0 … P − 1. Zero before the end.
         done, terminated: `bool (N, 1)`, whether the game is over.
         truncated: `bool (N, 1)`, always False: it is for limits from outside, such as
             `StepCounter`'s.
@@ -177,20 +177,11 @@ class TabletopEnv(EnvBase):
         device: Any = None,
         **options: Any,
     ) -> None:
-        count = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
-        described = find_game(game)
-        lanes: Lanes
-        if isinstance(opponents, str) and opponents == SELF:
-            if seat is not None:
-                raise ValueError(f"seat={checks.shown(seat)} must be None with opponents='self'")
-            lanes = Lanes(described, count, options, on_illegal=on_illegal)
-        else:
-            lanes = OpponentLanes(
-                described, count, options, opponents=opponents, seat=seat, on_illegal=on_illegal
-            )
+        lanes = make_lanes(game, num_envs, opponents, seat, on_illegal, options)
+        count = lanes.num_lanes
         seeds = lane_seeds(seed, count)
         super().__init__(device=device, batch_size=torch.Size([count]))
-        self.game = described
+        self.game = lanes.game
         self.num_actions = lanes.num_actions
         self.num_players = lanes.num_players
         self.self_play = not isinstance(lanes, OpponentLanes)
@@ -202,7 +193,7 @@ class TabletopEnv(EnvBase):
             "Use MaskedCategorical, and ActionMask around a SerialEnv or ParallelEnv."
         )
         # What was returned last: lanes that stay as they are need not be looked at again.
-        self._observation = np.zeros((count, described.kernel.observation_size), np.float32)
+        self._observation = np.zeros((count, lanes.game.kernel.observation_size), np.float32)
         self._mask = np.ones((count, self.num_actions), np.int8)
         self._make_specs(count)
 
@@ -275,7 +266,7 @@ class TabletopEnv(EnvBase):
         return np.flatnonzero(chosen.cpu().numpy().reshape(self.batch_size[0]))
 
     def _show(self, lanes: Indices) -> Any:
-        """Observations, masks and flags of all lanes in fresh tensors, those of `lanes` looked at anew."""
+        """Fresh tensors of all lanes' observations, masks and flags; only `lanes` are observed."""
         of, seats = self._lanes, self._lanes.seats
         observation, mask = of.observe(lanes)
         if lanes.size < self.batch_size[0]:

@@ -12,11 +12,12 @@ In use::
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import overload
 
 from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
 from tabletop_envs.agents.fingerprints import fingerprint
+from tabletop_envs.agents.greedy import GreedyAgent
+from tabletop_envs.agents.mcts import MCTSAgent
 
 __all__ = ["Agent", "GameAgent", "RandomAgent", "agent_names", "fingerprint", "make_agent"]
 
@@ -34,41 +35,18 @@ def make_agent(agent: str | GameAgent | Agent) -> GameAgent | Agent:
     """The agent that a name means; an agent that is one already as it is.
 
     Raises:
-        ValueError: For an unknown name or an impossible number of simulations, naming what is allowed.
+        ValueError: For an unknown name or invalid settings, naming what they must be.
         TypeError: For what is neither a name nor callable.
     """
     if isinstance(agent, GameAgent) or callable(agent):
         return agent
+    known = ", ".join(agent_names())
     if not isinstance(agent, str):
-        raise TypeError(
-            f"an agent is a name ({', '.join(agent_names())}) or a callable, not {agent!r}"
-        )
-    name, colon, argument = agent.partition(":")
-    maker = _MAKERS.get(name)
-    if maker is None or bool(colon) != (name == "mcts"):
-        raise ValueError(f"there is no agent {agent!r}: the agents are {', '.join(agent_names())}")
-    return maker(argument)
-
-
-def _greedy(_: str) -> GameAgent:
-    from tabletop_envs.agents.greedy import GreedyAgent
-
-    return GreedyAgent()
-
-
-def _mcts(argument: str) -> GameAgent:
-    from tabletop_envs.agents.mcts import MCTSAgent
-
-    try:
-        return MCTSAgent.from_name(argument)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"agent 'mcts:{argument}' must be mcts:N or mcts:N,RULE=VALUE,...: {error}"
-        ) from None
-
-
-_MAKERS: dict[str, Callable[[str], GameAgent]] = {
-    "random": lambda _: RandomAgent(),
-    "greedy": _greedy,
-    "mcts": _mcts,
-}
+        raise TypeError(f"an agent must be a name ({known}) or a callable, not {agent!r}")
+    if agent == "random":
+        return RandomAgent()
+    if agent == "greedy":
+        return GreedyAgent()
+    if agent.startswith("mcts:"):
+        return MCTSAgent.from_name(agent)
+    raise ValueError(f"there is no agent {agent!r}: the agents are {known}")

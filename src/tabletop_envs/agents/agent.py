@@ -1,10 +1,12 @@
 """What an agent is: the two protocols, and random play.
 
-- An **agent** is any callable `(observation, action_mask, rng) -> action`: a user's policy. `observation` is
-  `float32[L]`, `action_mask` `int8[n]`, `rng` a `numpy.random.Generator`, the action a whole number.
-- A **game agent** may look at the game itself, which lets it run in compiled code over many games at once. All
-  agents that the library names are of this kind. It uses nothing that the player in turn cannot know: what is
-  hidden, and chance to come, it deals anew by its own generator (`kernels.deal_hidden`).
+- An **agent** is any callable `(observation, action_mask, rng) -> action`: a user's policy.
+  `observation` is `float32[L]`, `action_mask` `int8[n]`, `rng` a `numpy.random.Generator`, the
+  action an integer.
+- A **game agent** may look at the game itself, which lets it run in compiled code over many games
+  at once. All agents that the library names are of this kind. It uses nothing that the player to
+  move cannot know: it resamples what is hidden, and later chance, by its own generator
+  (`kernels.deal_hidden`).
 """
 
 from __future__ import annotations
@@ -43,49 +45,44 @@ class GameAgent(ABC):
         self,
         game: Game,
         states: State,
-        legal: npt.NDArray[np.uint64],
-        samplers: npt.NDArray[np.uint64],
+        legal_bits: npt.NDArray[np.uint64],
+        rngs: npt.NDArray[np.uint64],
         lanes: npt.NDArray[np.int64],
         actions: npt.NDArray[np.int64],
     ) -> None:
-        """Choose a legal action for the player in turn of every game that `lanes` names.
+        """Choose a legal action for the player to move in every game that `lanes` names.
 
-        What is chosen for a lane depends only on its state and its sampler, not on the other lanes.
+        The choice for a lane depends only on its state and its generator, not on the other lanes.
 
         Args:
             game: The game.
             states: One record a lane; not changed.
-            legal: The sets of legal actions as the engine keeps them, one row a lane; not changed.
-            samplers: `uint64`, one generator a lane (`kernels.rng`): all chance of the choice comes from it. Advanced.
-            lanes: The lanes to choose for, none of them over.
-            actions: Where the choices are written, one place a lane; the other lanes' places stay.
+            legal_bits: The sets of legal actions as the engine keeps them, one row a lane; not
+                changed.
+            rngs: `uint64`, one generator a lane (`kernels.rng`), from which all randomness of the
+                choice comes. Advanced.
+            lanes: The lanes to choose for (int64), none of them over.
+            actions: Where the choices are written (int64), one place a lane; the other lanes'
+                places stay.
         """
 
     def choose(self, env: TabletopEnv, rng: np.random.Generator) -> int:
-        """An action of the agent in turn of an AEC environment, which is not changed.
+        """An action for the player to move in an AEC environment, which is not changed.
 
         Args:
             env: An environment of this library, wrapped or not, whose game is running.
-            rng: All chance of the choice comes from it: one draw of 64 bits.
+            rng: All randomness of the choice comes from it: one draw of 64 bits.
 
         Raises:
             ValueError: If the game is over.
         """
-        states, legal = env.unwrapped.lane()
-        if not legal.any():
+        states, legal_bits = env.unwrapped.lane()
+        if not legal_bits.any():
             raise ValueError(f"{self.name} has nothing to choose: the game is over")
-        samplers = rng.integers(2**64, size=1, dtype=np.uint64)
-        actions = np.zeros(1, np.int64)
-        self.choose_lanes(
-            env.unwrapped.game, states, legal, samplers, np.zeros(1, np.int64), actions
-        )
+        rngs = rng.integers(2**64, size=1, dtype=np.uint64)
+        lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        self.choose_lanes(env.unwrapped.game, states, legal_bits, rngs, lanes, actions)
         return int(actions[0])
-
-    def start(self) -> None:  # noqa: B027 (most agents remember nothing)
-        """A new game begins: forget what was remembered from the last one (by agents that do)."""
-
-    def played(self, action: int) -> None:  # noqa: B027
-        """A player has played an action in the game followed since `start` (for agents that remember)."""
 
 
 class RandomAgent(GameAgent):
@@ -94,7 +91,7 @@ class RandomAgent(GameAgent):
     name = "random"
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
-        engine.sample_some(states, legal, samplers, lanes, actions)
+        engine.sample_some(states, legal_bits, rngs, lanes, actions)

@@ -10,21 +10,40 @@ import functools
 import hashlib
 import os
 import types
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tabletop_envs.kernels.compiling import code_digest
+
 if TYPE_CHECKING:
     from tabletop_envs.agents.agent import Agent, GameAgent
 
-__all__ = ["digest", "fingerprint", "settings", "sources"]
+__all__ = ["digest", "fingerprint", "of_settings", "settings"]
 
-# Objects within objects are looked at so deep; nothing goes round in circles longer.
-MAX_DEPTH = 8
+# The depth to which objects within objects are described; so nothing goes round in circles.
+MAX_DEPTH = 10
 PLAIN = (bool, int, float, complex, str, bytes, np.generic, type(None), type(...), np.dtype)
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+# What counts of Python's own objects: these attributes.
+PARTS: dict[type, tuple[str, ...]] = {
+    types.CodeType: ("co_code", "co_names", "co_consts"),
+    types.FunctionType: (
+        "__module__",
+        "__qualname__",
+        "__code__",
+        "__defaults__",
+        "__kwdefaults__",
+    ),
+    types.MethodType: ("__func__", "__self__"),
+    types.ModuleType: ("__name__",),
+    functools.partial: ("func", "args", "keywords"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    property: ("fget",),
+    functools.cached_property: ("func",),
+}
 
 
 def fingerprint(agent: GameAgent | Agent) -> str:
@@ -52,11 +71,17 @@ def fingerprint(agent: GameAgent | Agent) -> str:
     return text
 
 
+def of_settings(agent: GameAgent, settings: Mapping[str, Any], *files: str) -> str:
+    """The fingerprint of one of the library's agents: its class, settings and compiled code.
+
+    That code is the library's in rules, heuristics and search, and that of further `files`.
+    """
+    return digest(type(agent), settings, code_digest(*files))
+
+
 def digest(*values: Any) -> str:
     """A digest of values (`fingerprint` says of what), of 16 hexadecimal digits."""
-    state = hashlib.blake2b(digest_size=8)
-    _describe(state.update, values, 0)
-    return state.hexdigest()
+    return hashlib.blake2b(repr(_describe(values, 0)).encode(), digest_size=8).hexdigest()
 
 
 def settings(thing: Any) -> dict[str, Any]:
@@ -64,78 +89,51 @@ def settings(thing: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
 
 
-@functools.cache
-def sources(*files: str) -> str:
-    """A digest of source files; of an `__init__.py` it is that of all files beside it."""
-    state = hashlib.blake2b(digest_size=8)
-    for path in map(Path, files):
-        for each in sorted(path.parent.glob("*.py")) if path.name == "__init__.py" else [path]:
-            state.update(each.read_bytes())
-    return state.hexdigest()
+def _describe(value: Any, depth: int) -> tuple[str, Any]:
+    """The kind of a value and what counts of it: nested pairs of texts, bytes and lists."""
+    kind = type(value).__name__
 
-
-def _describe(put: Callable[[bytes], Any], value: Any, depth: int) -> None:
-    """Put the description of a value, in which each part says its kind and its length."""
-
-    def say(kind: str, content: bytes = b"") -> None:
-        put(f"{kind} {len(content)} ".encode() + content)
-
-    def each(kind: str, parts: Iterator[Any] | list[Any] | tuple[Any, ...]) -> None:
-        parts = list(parts)
-        say(kind, str(len(parts)).encode())
-        for part in parts:
-            _describe(put, part, depth + 1)
+    def each(parts: Iterable[Any]) -> list[tuple[str, Any]]:
+        return [_describe(part, depth + 1) for part in parts]
 
     if depth > MAX_DEPTH:
-        say("deep")
-    elif isinstance(value, PLAIN):
-        say(type(value).__name__, repr(value).encode())
-    elif isinstance(value, os.PathLike):
-        say("path", os.fsencode(value))
-    elif isinstance(value, list | tuple):
-        each("list", value)
-    elif isinstance(value, set | frozenset):
-        each("set", sorted(map(digest, value)))
-    elif isinstance(value, Mapping):
-        each("dict", sorted((digest(key), digest(item)) for key, item in value.items()))
-    elif isinstance(value, types.CodeType):
-        each("code", [value.co_code, value.co_names, value.co_consts])
-    elif isinstance(value, types.ModuleType):
-        say("module", value.__name__.encode())
-    elif hasattr(value, "py_func"):  # compiled by Numba
-        each("compiled", [value.py_func])
-    elif isinstance(value, types.FunctionType):
-        each("function", [value.__module__, value.__qualname__, value.__code__])
-        each("given", [value.__defaults__, value.__kwdefaults__, _closed_over(value)])
-    elif isinstance(value, types.MethodType):
-        each("method", [value.__func__, value.__self__])
-    elif isinstance(value, functools.partial):
-        each("partial", [value.func, value.args, value.keywords])
-    elif isinstance(value, staticmethod | classmethod):
-        each("wrapped", [value.__func__])
-    elif isinstance(value, property):
-        each("property", [value.fget])
-    elif isinstance(value, functools.cached_property):
-        each("property", [value.func])
-    elif isinstance(value, type):
-        each("class", list(_class_parts(value)))
-    elif callable(getattr(value, "state_dict", None)):
-        each("module", [type(value), value.state_dict()])
-    elif hasattr(value, "__array__"):
+        return "deep", ""
+    if isinstance(value, PLAIN):
+        return kind, repr(value)
+    if isinstance(value, os.PathLike):
+        return "path", os.fsencode(value)
+    if isinstance(value, list | tuple):
+        return "list", each(value)
+    if isinstance(value, set | frozenset):
+        return "set", sorted(map(repr, each(value)))
+    if isinstance(value, Mapping):
+        return "dict", sorted(map(repr, each(value.items())))
+    if hasattr(value, "py_func"):  # compiled by Numba
+        return "compiled", each([value.py_func])
+    for parts_of, names in PARTS.items():
+        if isinstance(value, parts_of):
+            parts = [getattr(value, name) for name in names]
+            return parts_of.__name__, each([*parts, _closed_over(value)])
+    if isinstance(value, type):
+        return "class", each(_class_parts(value))
+    if callable(getattr(value, "state_dict", None)):
+        return "module", each([type(value), value.state_dict()])
+    if hasattr(value, "__array__"):
         array = _as_array(value)
-        content = array.tolist() if array.dtype.hasobject else array.tobytes()
-        each("array", [array.dtype.str, array.shape, content])
-    elif dataclasses.is_dataclass(value) or (
+        content = (
+            array.tolist() if array.dtype.hasobject else hashlib.blake2b(array.tobytes()).digest()
+        )
+        return "array", each([array.dtype.str, array.shape, content])
+    if dataclasses.is_dataclass(value) or (
         hasattr(value, "__dict__") and (depth <= 1 or callable(value))
     ):
-        each("object", [type(value), settings(value)])
-    else:
-        say("other", f"{type(value).__module__}.{type(value).__qualname__}".encode())
+        return "object", each([type(value), settings(value)])
+    return "other", f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def _closed_over(function: types.FunctionType) -> list[Any]:
+def _closed_over(value: Any) -> list[Any]:
     values = []
-    for cell in function.__closure__ or ():
+    for cell in getattr(value, "__closure__", None) or ():
         try:
             values.append(cell.cell_contents)
         except ValueError:  # not filled yet

@@ -1,13 +1,14 @@
 """The greedy agent: it looks one decision ahead and takes what the game's heuristic likes best.
 
-For every legal action it plays the action in a copy of the game and asks the heuristic (`evaluation`) what the
-position that follows is worth to the player who acted. Where a decision takes several actions (a stone, its field,
-its direction in meeples), the copy is played on to the end of the decision in every possible way, and the action is
-worth what the best way is worth. A finished game is worth its rewards, so a winning action is always taken. Among
-equals all are equally likely.
+For every legal action it plays the action in a copy of the game and asks the heuristic
+(`evaluation`) what the position that follows is worth to the player who acted. Where a decision
+takes several actions (a stone, its field, its direction in meeples), the copy is played on to the
+end of the decision in every possible way, and the action is worth what the best way is worth. A
+finished game is worth its rewards, so a winning action is always taken. Among equals all are
+equally likely.
 
-The copy is a guess: what the player cannot see, and chance to come, are dealt anew, once a choice and the same for all
-actions, so that luck favours none of them.
+The copy is a guess: what the player cannot see, and later chance, are resampled, once a choice and
+the same for all actions, so that luck favours none of them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tabletop_envs.agents.agent import GameAgent
 from tabletop_envs.evaluation import evaluate, is_settled
 from tabletop_envs.kernels import RUNNING, deal_hidden, legal_actions, rng, step, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
-from tabletop_envs.kernels.engine import compiled_loop, legal_words, num_words
+from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, legal_words, num_words
 from tabletop_envs.threads import next_size
 
 if TYPE_CHECKING:
@@ -31,14 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["GreedyAgent"]
 
-# The longest decision, in actions: to choose a meeple of meeples and move it (2), a sidestep (2), a clone, a teleport.
+# The longest decision, in actions, is of meeples: to choose a meeple and move it (2), a sidestep
+# (2), a clone, a teleport.
 LONGEST_DECISION = 6
 # The lanes of an agent's first slice.
 FIRST_SLICE = 64
 
 
 class GreedyAgent(GameAgent):
-    """Takes the action whose best outcome, at the end of the decision, the game's heuristic values most."""
+    """Takes the action whose best outcome at the end of the decision the heuristic values most."""
 
     name = "greedy"
 
@@ -47,47 +49,45 @@ class GreedyAgent(GameAgent):
 
     def fingerprint(self) -> str:
         """See `agents.fingerprint`."""
-        code = fingerprints.sources(__file__, evaluation.__file__)
-        return fingerprints.digest(type(self), fingerprints.settings(self), code)
+        return fingerprints.of_settings(self, fingerprints.settings(self), __file__)
 
     def choose_lanes(
-        self, game: Game, states: State, legal: Any, samplers: Any, lanes: Any, actions: Any
+        self, game: Game, states: State, legal_bits: Any, rngs: Any, lanes: Any, actions: Any
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         evaluation.load(game)
         copies = np.zeros(LONGEST_DECISION + 1, game.kernel.state)
-        work = evaluation.workspace(game.kernel)
         first = 0
         while first < len(lanes):
             part = lanes[first : first + self._slice]
             begin = time.thread_time()
-            choose_greedily(states, legal, samplers, part, actions, copies, work)
+            choose_greedily(states, legal_bits, rngs, part, actions, copies)
             first += len(part)
             self._slice = next_size(self._slice, len(part), time.thread_time() - begin)
 
 
 @compiled_loop
 def choose_greedily(
-    states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any, copies: Any, work: Any
+    states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: Any, copies: Any
 ) -> None:
-    """`GreedyAgent.choose_lanes`; `copies` are states to work on, `work` is `evaluation.workspace`."""
+    """`GreedyAgent.choose_lanes`; `copies` are states to work on."""
     size, bits = num_words(states[0]), word_bits(states[0])
-    words = np.zeros((LONGEST_DECISION, legal_words(states[0])), np.uint64)
+    sets = np.zeros((LONGEST_DECISION, legal_words(states[0])), np.uint64)
     next_word = np.zeros(LONGEST_DECISION, np.int64)
-    values = work[0].values
+    values = np.zeros(MAX_PLAYERS)
     for lane in lanes:
         player = states[lane].to_move
-        sampler = rng.advance(samplers[lane])
+        generator = rng.advance(rngs[lane])
         copies[0] = states[lane]
-        deal_hidden(copies[0], player, rng.output(sampler))
+        deal_hidden(copies[0], player, rng.output(generator))
         for index in range(size):
-            words[0, index] = legal[lane, index]
+            sets[0, index] = legal_bits[lane, index]
         next_word[0] = 0
         level, first, worth = 0, np.int64(-1), -np.inf
         best, best_worth, equals = np.int64(-1), -np.inf, ZERO
         while level >= 0:
             index = next_word[level]
-            while index < size and words[level, index] == ZERO:
+            while index < size and sets[level, index] == ZERO:
                 index += 1
             next_word[level] = index
             if level == 0 and first >= 0:
@@ -97,15 +97,15 @@ def choose_greedily(
                 elif worth == best_worth:
                     # Each of the equals so far stays the choice with the same probability.
                     equals += ONE
-                    sampler, draw = rng.below(sampler, equals)
-                    if draw == ZERO:
+                    generator, drawn = rng.below(generator, equals)
+                    if drawn == ZERO:
                         best = first
                 worth = -np.inf
             if index == size:
                 level -= 1
                 continue
-            action = index * bits + np.int64(lowest_square(words[level, index]))
-            words[level, index] &= words[level, index] - ONE
+            action = index * bits + np.int64(lowest_square(sets[level, index]))
+            sets[level, index] &= sets[level, index] - ONE
             if level == 0:
                 first = action
             copies[level + 1] = copies[level]
@@ -118,10 +118,10 @@ def choose_greedily(
                 and not is_settled(state)
             ):
                 level += 1
-                legal_actions(state, words[level])
+                legal_actions(state, sets[level])
                 next_word[level] = 0
                 continue
             evaluate(state, values)
             worth = max(worth, values[player])
-        samplers[lane] = sampler
+        rngs[lane] = generator
         actions[lane] = best

@@ -1,7 +1,7 @@
 """Many drawings in little space: what several of them have in common is kept once.
 
-A drawing is a list of parts (its start tag, each child, its end tag), a part a list of words. The drawings of the
-themes differ in words alone: a word that does is kept in each theme.
+A drawing is a list of parts (its start tag, each child, its end tag), a part a list of words. The
+drawings of the themes differ in words alone: such a word is kept for each theme.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import chain, pairwise
 from typing import Any
 from xml.parsers import expat
 
-# Between attributes, the phrases of titles, and the strokes of written numbers, which recur in other places.
+# Between attributes, the phrases of titles, and the strokes of drawn digits, which recur elsewhere.
 _BETWEEN_WORDS = re.compile(r'(?<=[",:])(?= )|(?=M)')
 
 
 def split(svg: str) -> list[str]:
-    """An SVG element as its start tag, its children and its end tag: joined they are the same text."""
+    """An SVG element as its start tag, its children and its end tag; joined they are the text."""
     text = svg.encode()
     starts: list[int] = []
     depth = 0
@@ -75,22 +76,19 @@ class Store:
         return [list(part) for part in self._parts]
 
 
-def changes(before: Sequence[int], after: Sequence[int]) -> list[list[int]]:
-    """What turns a list into another: `[place, how many go, what comes …]`, to be done one after the other."""
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    # From the end, so that places hold.
-    return [
-        [start, stop - start, *after[first:last]]
-        for tag, start, stop, first, last in reversed(matcher.get_opcodes())
-        if tag != "equal"
-    ]
-
-
 def deltas(lists: Iterable[Sequence[int]]) -> list[list[list[int]]]:
-    """Each list as its changes from the one before; the first from an empty one."""
-    result = []
-    before: Sequence[int] = []
-    for after in lists:
-        result.append(changes(before, after))
-        before = after
-    return result
+    """Each list as edits of the one before it, the first as edits of an empty one.
+
+    An edit is `[place, how many to remove, what to insert …]`.
+    """
+    empty: Sequence[int] = []
+    return [
+        [
+            [start, stop - start, *after[first:last]]
+            for tag, start, stop, first, last in reversed(
+                SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+            )  # from the end, so that places hold
+            if tag != "equal"
+        ]
+        for before, after in pairwise(chain([empty], lists))
+    ]

@@ -2,16 +2,18 @@
 
 How results are counted:
 
-- An agent's **score** in a game is 1 for winning alone, 1/k for sharing the first place with k − 1 others, else 0. With two
-  players: win 1, draw ½, loss 0. Equal agents have a mean of 1/players.
-- **Against** another agent it is a win to have more points than the other in the same game, a draw to have as many. With two
-  players that is the game's result; with more, who of the two came in ahead.
-- Where an agent has several seats in a game, its seats are averaged, so that each game counts once; above ½ is a win.
-- **Intervals** (95 %) are Wilson's, with the mean score in the place of the share of wins. No outcome between 0 and 1 varies
-  more than a coin with the same mean, so draws make them wider than they need be, never too narrow. They take games for
-  independent: `distinct` says how many different games there were, which is fewer where agents leave nothing to chance.
-- **Ratings** are openskill's Bradley–Terry model over all players of a game, ranked by points. Agents do not change, so its
-  drift (`tau`) is 0. It takes the games one after the other: always in the order of their numbers, whoever ended first.
+- An agent's **score** in a game is 1 for winning alone, 1/k for sharing the first place with k − 1
+  others, else 0. With two players: win 1, draw ½, loss 0. Equal agents have a mean of 1/players.
+- **Against** another agent it is a win to have more points than the other in the same game, a draw
+  to have as many. With two players that is the game's result; with more, who of the two was ahead.
+- Where an agent has several seats in a game, its seats are averaged, so that each game counts once;
+  above ½ is a win.
+- **Intervals** (95 %) are Wilson's, with the mean score in the place of the share of wins. No
+  outcome between 0 and 1 varies more than a coin with the same mean, so draws make them wider than
+  they need be, never too narrow. They take games for independent: `distinct` says how many
+  different games there were, which is fewer where agents are deterministic.
+- **Ratings** are openskill's Bradley–Terry model over all players of a game, ranked by points.
+  Agents do not change, so its drift (`tau`) is 0. Games are rated in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import permutations
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -45,7 +47,7 @@ def wilson(mean: float, games: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tables need of a finished game: its number, each seat's agent and points, and a digest of its actions."""
+    """What the tables need of a finished game; `digest` is that of its actions."""
 
     number: int
     seats: tuple[str, ...]
@@ -83,7 +85,7 @@ class Outcome:
         return {agent: fmean(own) for agent, own in seats.items()}
 
     def against(self, agent: str, other: str) -> float:
-        """1 where `agent` has more points than `other`, ½ for as many, 0 for fewer; the mean over their seats."""
+        """1 for more points than `other`, ½ for as many, 0 for fewer; the mean over their seats."""
         own = [score for seat, score in zip(self.seats, self.scores, strict=True) if seat == agent]
         others = [s for seat, s in zip(self.seats, self.scores, strict=True) if seat == other]
         return fmean((a > b) + (a == b) / 2 for a in own for b in others)
@@ -104,7 +106,7 @@ class Count:
     @classmethod
     def of(cls, values: Sequence[float]) -> Count:
         """The count of results from 0 to 1."""
-        score = fmean(values) if values else None
+        score = _mean(values)
         wins = sum(value > 0.5 for value in values)
         losses = sum(value < 0.5 for value in values)
         low, high = wilson(score or 0.0, len(values))
@@ -115,8 +117,8 @@ class Count:
 class Pair:
     """An agent against another: its results in the games that both played.
 
-    `by_seat` has its mean score in each seat (None: it never sat there; only where it has one seat a game), `distinct` how
-    many different games there were.
+    `by_seat` has its mean score in each seat, counting games in which it has one seat (None: there
+    are none), `distinct` how many different games there were.
     """
 
     agent: str
@@ -128,7 +130,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Standing:
-    """An agent over all its games: first places alone, shared, and none; mean score; openskill's `mu` and `sigma`."""
+    """An agent over all its games: first places alone and shared, mean score, and its rating."""
 
     agent: str
     games: int
@@ -143,7 +145,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat over all games: how often it came first alone, its mean score (1/players without any advantage)."""
+    """A seat over all games: first places alone, mean score (1/players without an advantage)."""
 
     seat: int
     first: int
@@ -179,10 +181,10 @@ class Table:
 
     def pair(self, agent: str, other: str) -> Pair:
         """The results of an agent against another; ValueError where they did not meet."""
-        for pair in self.pairs:
-            if (pair.agent, pair.other) == (agent, other):
-                return pair
-        raise ValueError(f"{agent!r} and {other!r} have not met")
+        met = {(pair.agent, pair.other): pair for pair in self.pairs}
+        if (agent, other) not in met:
+            raise ValueError(f"{agent!r} and {other!r} have not met")
+        return met[agent, other]
 
     def to_dict(self) -> dict[str, Any]:
         """The table in plain JSON types."""
@@ -191,10 +193,10 @@ class Table:
     def __str__(self) -> str:
         lines = [f"{self.game}: {self.games} games, seed {self.seed}"]
         for standing in self.standings:
-            rating = (
-                "" if standing.mu is None else f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
-            )
-            lines.append(f"{standing.agent}: score {_percent(standing.score)}{rating}")
+            line = f"{standing.agent}: score {_percent(standing.score)}"
+            if standing.mu is not None:
+                line += f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
+            lines.append(line)
         for pair in self.pairs:
             count = pair.count
             lines.append(
@@ -206,6 +208,10 @@ class Table:
 
 def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
 def make_table(
@@ -228,13 +234,7 @@ def make_table(
     rated = rate(agents, games) if ratings else {}
     standings = [_standing(agent, games, rated.get(agent)) for agent in agents]
     standings.sort(key=lambda s: (-math.inf if s.mu is None else s.mu, s.score or 0), reverse=True)
-    met = {pair for game in games for pair in combinations(sorted(set(game.seats)), 2)}
-    pairs = [
-        _pair(agent, other, games, players)
-        for agent in agents
-        for other in agents
-        if agent != other and tuple(sorted((agent, other))) in met
-    ]
+    pairs = [_pair(agent, other, games, players) for agent, other in permutations(agents, 2)]
     return Table(
         game,
         dict(options),
@@ -242,9 +242,9 @@ def make_table(
         planned,
         len(games),
         sum(outcome.by_limit for outcome in games),
-        fmean(outcome.plies for outcome in games) if games else None,
+        _mean([outcome.plies for outcome in games]),
         tuple(standings),
-        tuple(pairs),
+        tuple(pair for pair in pairs if pair.count.games),
         tuple(_seat(seat, games) for seat in range(players)),
     )
 
@@ -254,9 +254,11 @@ def _standing(agent: str, games: Sequence[Outcome], rating: tuple[float, float] 
     values = [game.by_agent(game.shares)[agent] for game in own]
     alone = sum(max(game.shares) == 1 and game.seats[game.shares.index(1)] == agent for game in own)
     shared = sum(value > 0 for value in values) - alone
+    count = Count.of(values)
     mu, sigma = rating or (None, None)
-    score = fmean(values) if values else None
-    return Standing(agent, len(own), alone, shared, score, *wilson(score or 0, len(own)), mu, sigma)
+    return Standing(
+        agent, count.games, alone, shared, count.score, count.low, count.high, mu, sigma
+    )
 
 
 def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pair:
@@ -270,22 +272,22 @@ def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pai
         agent,
         other,
         Count.of(values),
-        tuple(fmean(seat) if seat else None for seat in seats),
+        tuple(map(_mean, seats)),
         len({(game.seats, game.scores, game.digest) for game in own}),
     )
 
 
 def _seat(seat: int, games: Sequence[Outcome]) -> Seat:
     values = [game.shares[seat] for game in games]
-    score = fmean(values) if values else None
-    return Seat(seat, values.count(1.0), score, *wilson(score or 0, len(values)))
+    count = Count.of(values)
+    return Seat(seat, values.count(1.0), count.score, count.low, count.high)
 
 
 def rate(agents: Sequence[str], games: Iterable[Outcome]) -> dict[str, tuple[float, float]]:
-    """Each agent's rating (mu, sigma) after games in the order given; everybody begins with 25 ± 8.3.
+    """Each agent's rating (mu, sigma) after games in the order given, beginning with 25 ± 8.3.
 
-    An agent in several seats of a game takes the mean of what its seats would be rated. ImportError, naming the extra,
-    where openskill is not installed.
+    An agent in several seats of a game takes the mean of its seats' new ratings. ImportError,
+    naming the extra, where openskill is not installed.
     """
     model = require("openskill.models", "arena").BradleyTerryFull(tau=0.0)
     start = model.rating()

@@ -1,4 +1,4 @@
-"""Game records: a game as one line of JSON, written, read, checked against the rules and replayed exactly.
+"""Game records: a game as one line of JSON, checked against the rules and replayed exactly.
 
 In use::
 
@@ -14,25 +14,18 @@ A line has the fields of `GameRecord`; what is None or empty is left out.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from tabletop_envs import checks, foreign, registry
-from tabletop_envs.checks import (
-    require,
-    require_bool,
-    require_int,
-    require_list,
-    require_mapping,
-)
+from tabletop_envs import checks, files, foreign, registry
+from tabletop_envs.checks import require, require_bool, require_int, require_list, require_mapping
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Snapshot, rewards_of_scores
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, engine
@@ -49,7 +42,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-_RESULT_KEYS = {"scores", "rewards", "by_limit"}
+_RESULT_KEYS = ("scores", "rewards", "by_limit")
 
 
 @dataclass(frozen=True)
@@ -63,16 +56,17 @@ class GameRecord:
         actions: The actions played, all of them legal.
         seed: What the game was reset with, 0 … 2^64 − 1. Either this or `start` is given.
         start: The snapshot that the game was restored from; where chance remains, with its `rng`.
-        result: None while the game is unfinished, else its outcome as in `env.snapshot()`: `scores`, `rewards` and
-            `by_limit`; in a game lost by an illegal action also `illegal`, that action.
-        values: For each action, what each player was thought to get before it (an estimate of the reward, or None).
-        notes: Whatever the writer wants to keep beside: any JSON object.
+        result: None while the game is unfinished, else its outcome as in `env.snapshot()`:
+            `scores`, `rewards` and `by_limit`; in a game lost by an illegal action also `illegal`,
+            that action.
+        values: For each action the estimate of each player's reward before it, or None.
+        notes: What the writer wants to keep beside: any JSON object.
         fingerprints: For each player what tells its agent from others of the same name
             (`agents.fingerprint`); None for one without.
         format: The version of this format.
 
     Raises:
-        TypeError, ValueError: For what cannot be a game, naming it. The rules are checked by `check`.
+        TypeError, ValueError: For what cannot be a game, naming it. `check` checks the rules.
     """
 
     game: str
@@ -95,62 +89,56 @@ class GameRecord:
         known = [registry.batch_id(name) for name in registry.game_names()]
         require(self.game in known, f"game is {self.game!r}: the games are {', '.join(known)}")
         game = registry.get_game(self.game)
-        options = game.parse_options(require_mapping(self.options, "options"))
+        options = game.parse_options(require_mapping("options", self.options))
         object.__setattr__(self, "options", options)
         players = game.num_players(options)
-        for agent in require_list(self.agents, "agents", players):
+        for agent in require_list("agents", self.agents, players):
             require(isinstance(agent, str), f"agents has {agent!r}, not a name")
         largest = game.kernel.num_actions - 1
-        for index, action in enumerate(require_list(self.actions, "actions")):
+        for index, action in enumerate(require_list("actions", self.actions)):
             if type(action) is not int or not 0 <= action <= largest:
-                require_int(action, f"actions[{index}]", 0, largest)
+                require_int(f"actions[{index}]", action, 0, largest)
         require((self.seed is None) != (self.start is None), "either seed or start is to be given")
         if self.start is None:
             checks.seed("seed", self.seed)
         else:
-            require_mapping(self.start, "start")
+            require_mapping("start", self.start)
             if game.has_chance:
                 require("rng" in self.start, "start lacks 'rng': without it chance is unknown")
         if self.result is not None:
-            keys = set(require_mapping(self.result, "result"))
+            keys = require_mapping("result", self.result).keys()
             require(
-                keys in (_RESULT_KEYS, _RESULT_KEYS | {"illegal"}),
-                f"result has the keys {sorted(map(str, keys))}, not scores, rewards, by_limit",
+                keys - {"illegal"} == set(_RESULT_KEYS),
+                f"result has the keys {sorted(map(str, keys))}, not {', '.join(_RESULT_KEYS)}",
             )
             for key in ("scores", "rewards"):
-                for value in require_list(self.result[key], f"result[{key!r}]", players):
-                    require(
-                        _is_finite(value), f"result[{key!r}] has {value!r}, not a finite number"
-                    )
-            require_bool(self.result["by_limit"], "result['by_limit']")
+                _require_numbers(self.result[key], f"result[{key!r}]", players)
+            require_bool("result['by_limit']", self.result["by_limit"])
             if "illegal" in self.result:
-                require_int(self.result["illegal"], "result['illegal']", 0, largest)
+                require_int("result['illegal']", self.result["illegal"], 0, largest)
         if self.values is not None:
-            for index, row in enumerate(require_list(self.values, "values", len(self.actions))):
-                for value in require_list(row, f"values[{index}]", players):
-                    require(
-                        value is None or _is_finite(value),
-                        f"values[{index}] has {value!r}, neither a finite number nor None",
-                    )
-        require_mapping(self.notes, "notes")
+            for index, row in enumerate(require_list("values", self.values, len(self.actions))):
+                _require_numbers(row, f"values[{index}]", players, or_none=True)
+        require_mapping("notes", self.notes)
         if self.fingerprints is not None:
-            for text in require_list(self.fingerprints, "fingerprints", players):
+            for text in require_list("fingerprints", self.fingerprints, players):
                 require(
                     text is None or (isinstance(text, str) and text != ""),
-                    f"fingerprints has {text!r}, neither a text nor None",
+                    f"fingerprints has {text!r}, which is neither a text nor None",
                 )
 
     def to_json(self) -> str:
-        """The record as one line of JSON, without the line's end; ValueError for `notes` that no reader would take."""
+        """The record as one line of JSON, without the line's end.
+
+        ValueError for `notes` that no reader would take, and for a line that is too long.
+        """
         foreign.require_plain(self.notes, "notes")
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        head = {"format": fields.pop("format")}
-        kept = {
-            name: value
-            for name, value in fields.items()
-            if value is not None and not (name == "notes" and not value)
-        }
-        line = json.dumps(head | kept, separators=(",", ":"), allow_nan=False)
+        document = {"format": self.format}
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
+            if value is not None and not (name == "notes" and not value):
+                document[name] = value
+        line = json.dumps(document, separators=(",", ":"), allow_nan=False)
         require(
             len(line) < foreign.MAX_LINE, f"a record must have less than {foreign.MAX_LINE} bytes"
         )
@@ -160,14 +148,14 @@ class GameRecord:
     def from_json(cls, text: str | bytes) -> GameRecord:
         """The record of a line; the rules are not consulted (`check` does that).
 
-        ValueError for bad JSON, for an unknown or missing key, another format, an unknown game or option, and for values
-        that cannot be.
+        ValueError for bad JSON, for an unknown or missing key, another format, an unknown game or
+        option, and for values that cannot be.
         """
         document = foreign.read_json(text)
         require(isinstance(document, dict), "a record is a JSON object")
         require("format" in document, "the record lacks 'format'")
         require(document["format"] == FORMAT, f"format is {document['format']!r}, not {FORMAT}")
-        known = [f.name for f in dataclasses.fields(cls)]
+        known = [f.name for f in fields(cls)]
         for key in document:
             require(key in known, f"the record has {key!r}, which is none of {', '.join(known)}")
         for key in ("game", "options", "agents", "actions"):
@@ -178,9 +166,14 @@ class GameRecord:
             raise ValueError(str(error)) from None
 
 
-def _is_finite(value: Any) -> bool:
-    # Not every int can be made a float.
-    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+def _require_numbers(values: Any, name: str, count: int, *, or_none: bool = False) -> None:
+    for value in require_list(name, values, count):
+        # Not every int can be made a float.
+        finite = type(value) in (int, float) and abs(value) <= sys.float_info.max
+        require(
+            finite or (or_none and value is None),
+            f"{name} has {value!r}, which is no finite number{' or None' if or_none else ''}",
+        )
 
 
 # Writing
@@ -210,8 +203,8 @@ def record_of(
         fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For what cannot be, for a game that is not in the registry, and where
-            `env` has seen another number of actions.
+        TypeError, ValueError: For wrong arguments, for a game that is not in the registry, and
+            where `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped
     position = inner.snapshot()
@@ -244,60 +237,49 @@ def record_of(
 
 
 def append(path: str | os.PathLike[str], *records: GameRecord) -> None:
-    """Write records at the end of a file, which is made if it is not there, and wait until the disk has them.
+    """Write records at the end of a file, made if needed, and wait until the disk has them.
 
-    All lines are one write, so that writers do not mix theirs, and a process killed in the middle leaves at worst a
-    half-written last line. ValueError where the file ends in such a line: `drop_half_line` removes it. OSError for what
-    cannot be written, and for a device or pipe.
+    All lines are one write, so that writers do not mix theirs, and a process killed in the middle
+    leaves at worst a half-written last line. ValueError where the file ends in such a line:
+    `drop_half_line` removes it. OSError for what cannot be written, and for a device or pipe.
     """
     lines = "".join(record.to_json() + "\n" for record in records).encode()
-    foreign.require_regular_file(path)
-    with open(path, "ab", buffering=0) as file:
-        size = file.tell()
-        if size and _last_byte(path) != b"\n":
-            raise ValueError(f"{os.fspath(path)} ends in a half-written line")
+    files.require_regular_file(path)
+    with open(path, "ab+", buffering=0) as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                raise ValueError(f"{os.fspath(path)} ends in a half-written line")
         while lines:
             lines = lines[file.write(lines) :]
         os.fsync(file.fileno())
 
 
-def _last_byte(path: str | os.PathLike[str]) -> bytes:
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1)
-
-
 def drop_half_line(path: str | os.PathLike[str]) -> int:
-    """Remove what follows the last line's end of a file: what a killed process left. Returns how many bytes went."""
-    foreign.require_regular_file(path)
+    """Remove what follows the last line's end of a file, as a killed process leaves it.
+
+    Returns how many bytes were removed.
+    """
+    files.require_regular_file(path)
     with open(path, "rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = size
-        while end:
-            begin = max(0, end - 2**16)
-            file.seek(begin)
-            found = file.read(end - begin).rfind(b"\n")
-            if found >= 0:
-                end = begin + found + 1
-                break
-            end = begin
-        file.truncate(end)
-    return size - end
+        half = len(file.read().rpartition(b"\n")[2])
+        file.truncate(file.tell() - half)
+    return half
 
 
 # Reading
 
 
 def replay(record: GameRecord, **arguments: Any) -> Iterator[TabletopEnv]:
-    """Play a recorded game: the environment at the start, and again after each action (always the same object).
+    """Play a recorded game: the environment at the start, and after each action (the same object).
 
     Args:
         record: The record.
         **arguments: More for the environment, such as `render_mode="ansi"`.
 
     Raises:
-        ValueError: At the first action that the rules do not allow, by its index and name, and at the end where the result is
-            not the one recorded.
+        ValueError: At the first action that the rules do not allow, by its index and name, and at
+            the end where the result is not the one recorded.
     """
     arguments |= {"on_illegal": "raise", **record.options}
     env = TabletopEnv(registry.get_game(record.game), **arguments)
@@ -311,8 +293,9 @@ def replay(record: GameRecord, **arguments: Any) -> Iterator[TabletopEnv]:
         except ValueError as error:
             raise ValueError(f"actions[{index}]: {error}") from None
         yield env
-    illegal = (record.result or {}).get("illegal")
-    if illegal is not None:
+    result = record.result or {}
+    if "illegal" in result:
+        illegal = result["illegal"]
         require(
             not _over(env) and not env.action_mask()[illegal],
             f"result['illegal'] is {illegal}, but that action is not illegal at the end",
@@ -320,7 +303,14 @@ def replay(record: GameRecord, **arguments: Any) -> Iterator[TabletopEnv]:
         env.on_illegal = "lose"
         env.step(illegal)
         yield env
-    _check_result(env, record.result)
+    outcome = env.snapshot()["outcome"] or {}
+    require(not outcome or bool(result), f"there is no result, but the game is over: {outcome}")
+    require(not result or bool(outcome), "there is a result, but the game is not over")
+    for key, value in outcome.items():
+        require(
+            result[key] == value,
+            f"result[{key!r}] is {result[key]!r}, but the game ends with {value!r}",
+        )
 
 
 def _over(env: TabletopEnv) -> bool:
@@ -341,28 +331,15 @@ def _begin(env: TabletopEnv, record: GameRecord) -> None:
     )
 
 
-def _check_result(env: TabletopEnv, result: Mapping[str, Any] | None) -> None:
-    outcome = env.snapshot()["outcome"]
-    if result is None:
-        require(outcome is None, f"there is no result, but the game is over: {outcome}")
-        return
-    require(outcome is not None, "there is a result, but the game is not over")
-    for key in ("scores", "rewards", "by_limit"):
-        require(
-            result[key] == outcome[key],
-            f"result[{key!r}] is {result[key]!r}, but the game ends with {outcome[key]!r}",
-        )
-
-
 def check(record: GameRecord) -> None:
-    """Replay a record; ValueError for the first action that the rules do not allow, and for a wrong result."""
+    """Replay a record; ValueError for the first illegal action, and for a wrong result."""
     if not _is_plain_and_right(record):
         for _ in replay(record):
             pass
 
 
 def _is_plain_and_right(record: GameRecord) -> bool:
-    """Whether a game from a seed agrees with the rules, without an environment: quicker, but it cannot say why not."""
+    """Whether a game from a seed agrees with the rules: fast, but it cannot say why not."""
     if record.seed is None:
         return False
     game = registry.get_game(record.game)
@@ -390,14 +367,14 @@ def read_records(
     Args:
         path: A file with one record a line.
         rules: Whether each record is checked against the rules (`check`).
-        half_line: Whether a last line without its end, as a killed process leaves it, is passed over.
+        half_line: Whether a last line without its end, as a killed process leaves it, is skipped.
 
     Raises:
         ValueError: At the first bad line, naming file, line and fault.
         OSError: If the file cannot be read, or is a device or pipe.
     """
     rules, half_line = checks.boolean("rules", rules), checks.boolean("half_line", half_line)
-    foreign.require_regular_file(path)
+    files.require_regular_file(path)
     with open(path, "rb") as file:
         lines = foreign.read_lines(file)
         for number in itertools.count(1):

@@ -1,12 +1,14 @@
 """The replay page: recorded games as one HTML file that needs no network.
 
-from tabletop_envs import checks, records
-from tabletop_envs.arena import replay
+In use::
 
-html = replay.page(records.read_records("games.jsonl"))
+    from tabletop_envs.arena import records, replay
 
-The page is `replay.html` with `page.css`, `replay.css`, `replay.js` and the games as JSON. It runs no other script than that one
-(its Content-Security-Policy has the script's digest), and whatever a record says is shown as text.
+    html = replay.page(records.read_records("games.jsonl"))
+
+The page is `replay.html` with `page.css`, `replay.css`, `replay.js` and the games as JSON. It runs
+no other script than that one (its Content-Security-Policy has the script's digest), and all that a
+record says is shown as text.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from tabletop_envs.arena.compact import Store, deltas, split
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Snapshot
 from tabletop_envs.render import svg
-from tabletop_envs.render.svg.players import player_colours, player_name
 
 __all__ = ["page"]
 
@@ -41,10 +42,11 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
 
     Args:
         games: The records. They are played by the rules while the page is made.
-        theme: What the page begins with: `"light"`, `"dark"`, or what the reader's system prefers (`"auto"`).
+        theme: What the page begins with: `"light"`, `"dark"`, or the reader's system's (`"auto"`).
 
     Raises:
-        TypeError, ValueError: For an impossible theme, no games, and a record that breaks the rules, which it names by its place.
+        TypeError, ValueError: For a wrong theme, no games, and a record that breaks the rules, by
+            its place.
         ImportError: Without svg.py (extra `render`).
     """
     checks.choice("theme", theme, PAGE_THEMES)
@@ -58,23 +60,20 @@ def page(games: GameRecord | Iterable[GameRecord], *, theme: str = "auto") -> st
     if not entries:
         raise ValueError("there are no games to replay")
     document = {**film.to_json(), "games": entries}
-    style, script = (
-        _file("page.css", "tabletop_envs.render") + _file("replay.css"),
-        _file("replay.js"),
+    style = _file("page.css", "tabletop_envs.render") + _file("replay.css")
+    script = _file("replay.js")
+    policy = (
+        "default-src 'none'",
+        f"script-src {_digest(script)}",
+        f"style-src {_digest(style)}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
     )
     return Template(_file("replay.html")).substitute(
         theme=theme,
         version=tabletop_envs.__version__,
-        policy="; ".join(
-            (
-                "default-src 'none'",
-                f"script-src {_digest(script)}",
-                f"style-src {_digest(style)}",
-                "img-src data:",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
-        ),
+        policy="; ".join(policy),
         style=style,
         script=script,
         data=_script_json(document),
@@ -152,13 +151,13 @@ def _entry(record: GameRecord, film: _Film) -> dict[str, Any]:
         previous = snapshot
     if illegal is not None:
         names[-1] += " (illegal)"
-    name = env.game.name
-    sides = [player_name(name, player) for player in range(len(record.agents))]
+    game = env.game
+    sides = game.player_names[: len(record.agents)]
     players = [
         {
             "name": side,
             "agent": agent,
-            "colours": [player_colours(name, player, theme) for theme in svg.THEMES.values()],
+            "colours": [theme.of_player(game.palette, player) for theme in svg.THEMES.values()],
         }
         for player, (side, agent) in enumerate(zip(sides, record.agents, strict=True))
     ]
@@ -202,7 +201,7 @@ def _result(record: GameRecord, names: Sequence[str]) -> str:
 
 
 def _values(record: GameRecord, positions: int) -> list[list[float | None]] | None:
-    """What each player was thought to get, a row a position; at the end of a game what each got."""
+    """The estimates of the players' rewards, a row a position; at the end the rewards."""
     if record.values is None:
         return None
     nothing: list[float | None] = [None] * len(record.agents)

@@ -1,9 +1,9 @@
-"""The file of a tournament: what it has already, if it is of the same tournament and agents."""
+"""The file of a tournament: the games it has, if it is of the same tournament and agents."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,40 +35,22 @@ def read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
     """The games that a file has already; a half-written last line is removed.
 
     ValueError for a file of another tournament, or of other agents under the same names; it is not
-    touched then.
+    changed then.
     """
     if not Path(path).exists():
         return []
     finished: dict[int, Outcome] = {}
     for line, record in enumerate(records.read_records(path, half_line=True), 1):
-        where = f"{os.fspath(path)}, line {line}"
-        noted = _tournament_of(record)
-        if not noted or record.result is None:
-            raise ValueError(f"{where}: this is no game of a tournament")
-        there = {
-            "game": record.game,
-            "options": record.options,
-            "seed": noted.get("seed"),
-            "agents": noted.get("agents"),
-        }
-        for name, wanted in plan.settings().items():
-            if there[name] != wanted:
-                raise ValueError(
-                    f"{where}: this is a game of another tournament: its {name} is {there[name]!r}, "
-                    f"not {wanted!r}"
-                )
-        number = require_int(noted.get("number"), f"{where}: number", 0, 2**63)
-        match = plan.match(number)
-        if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
-            raise ValueError(f"{where}: seed or agents are not those of game {number}")
-        _check_fingerprints(where, record, match.fingerprints or ())
-        outcome = Outcome.of(number, record)
-        if finished.setdefault(number, outcome) != outcome:
-            raise ValueError(f"{where}: this is another course of game {number} than before")
-    begin = GameRecord(
+        try:
+            outcome = _outcome_of(record, plan)
+            if finished.setdefault(outcome.number, outcome) != outcome:
+                raise ValueError(f"this is another course of game {outcome.number} than before")
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}, line {line}: {error}") from None
+    first = GameRecord(
         plan.settings()["game"], plan.options, list(plan.match(0).seats), [], plan.seed
     ).to_json()
-    head = begin[: begin.index(',"agents"')].encode()
+    head = first[: first.index(',"agents"')].encode()
     with open(path, "rb") as file:
         half = file.read().rpartition(b"\n")[2][: len(head)]
     if not head.startswith(half):
@@ -78,11 +60,28 @@ def read_finished(path: str | os.PathLike[str], plan: Plan) -> list[Outcome]:
     return [outcome for number, outcome in finished.items() if number < plan.total]
 
 
-def _check_fingerprints(where: str, record: GameRecord, wanted: Sequence[str]) -> None:
-    found = record.fingerprints or [None] * len(wanted)
-    for agent, here, there in zip(record.agents, wanted, found, strict=True):
-        if here != there:
+def _outcome_of(record: GameRecord, plan: Plan) -> Outcome:
+    """The outcome of a game of a plan; ValueError for the record of another game."""
+    noted = _tournament_of(record)
+    if not noted or record.result is None:
+        raise ValueError("this is no game of a tournament")
+    there = {**noted, "game": record.game, "options": record.options}
+    for name, wanted in plan.settings().items():
+        if there.get(name) != wanted:
             raise ValueError(
-                f"{where}: this game was played by another agent {agent!r}: its fingerprint is {there!r}, "
-                f"not {here!r}; a changed agent needs another name or another file"
+                f"this is a game of another tournament: its {name} is {there.get(name)!r}, "
+                f"not {wanted!r}"
             )
+    number = require_int("number", noted.get("number"), 0, 2**63)
+    match = plan.match(number)
+    if (record.seed, tuple(record.agents)) != (match.deal, match.seats):
+        raise ValueError(f"seed or agents are not those of game {number}")
+    expected = match.fingerprints or ()
+    found = record.fingerprints or [None] * len(expected)
+    for agent, own, other in zip(record.agents, expected, found, strict=True):
+        if own != other:
+            raise ValueError(
+                f"this game was played by another agent {agent!r}: its fingerprint is {other!r}, "
+                f"not {own!r}; a changed agent needs another name or another file"
+            )
+    return Outcome.of(number, record)

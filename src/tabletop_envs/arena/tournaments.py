@@ -1,21 +1,27 @@
-"""Tournaments: every agent against every other, from all seats, on the same deals, in a file from which an interrupted one is resumed.
+"""Tournaments: every agent against every other, from all seats, on the same deals, resumable.
 
-from tabletop_envs.arena import tournaments
+In use::
 
-table = tournaments.tournament("kirche", ["random", "greedy", ("mine", policy)], games=200, seed=1, path="kirche.jsonl")
-print(table)  # table.standings, table.pairs, table.seats
+    from tabletop_envs.arena import tournaments
+
+    agents = ["random", "greedy", ("mine", policy)]
+    table = tournaments.tournament("kirche", agents, games=200, seed=1, path="kirche.jsonl")
+    print(table)  # table.standings, table.pairs, table.seats
 
 Groups
-    With two players all pairs of agents, with more all groups of as many agents as there are seats. Where there are fewer
-    agents than seats, the groups in which all of them sit, some in several seats.
+    With two players all pairs of agents, with more all groups of as many agents as there are seats.
+    Where there are fewer agents than seats, the groups in which all of them sit, some in several
+    seats.
 Seats
-    Each group plays each deal once from every seating of a rotation: with two players each deal twice, with swapped seats.
-    With three and four players the neighbours change from deal to deal as well.
+    Each group plays each deal once from every seating of a rotation: with two players each deal
+    twice, with swapped seats. With three and four players the neighbours change from deal to deal
+    as well.
 Deals
     Deal d of the seed s is the game after `reset(seed=s + d)`, the same for all groups.
 Chance
-    An agent's choices come from a stream of their own, made of the tournament's seed, the game's number and the seat. So every
-    game comes out the same, whichever others were played before it, at the same time or in another process.
+    An agent's choices come from a stream of their own, made of the tournament's seed, the game's
+    number and the seat. So results do not depend on the order of games, on what is played at the
+    same time, or on the process.
 """
 
 from __future__ import annotations
@@ -36,8 +42,8 @@ from tabletop_envs.arena.ratings import Outcome, Table, make_table
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.arena.tournament_file import read_finished, seed_of
 from tabletop_envs.extras import require
+from tabletop_envs.files import FileLock
 from tabletop_envs.game import UINT64_MAX, Game, find_game
-from tabletop_envs.locks import FileLock
 
 __all__ = [
     "AgentSpec",
@@ -49,12 +55,12 @@ __all__ = [
     "tournament",
 ]
 
-# A name of the library's agents, one of its game agents, or a name and an agent of one's own.
+# A name of the library's agents, a game agent, or a name and a custom agent.
 AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]
 
 
 def named_agents(specs: Sequence[AgentSpec]) -> dict[str, GameAgent | Agent]:
-    """The agents by their names; TypeError or ValueError for what is none, and for a name that comes twice."""
+    """The agents by name; TypeError or ValueError for what is none, and for a repeated name."""
     agents: dict[str, GameAgent | Agent] = {}
     for spec in checks.sequence("agents", specs, "agents"):
         if isinstance(spec, tuple):
@@ -165,7 +171,7 @@ class Progress:
 
 
 class Tournament:
-    """A tournament that is played bit by bit. The arguments are those of `tournament`, which plays one to its end.
+    """A tournament that is played step by step; the arguments are those of `tournament`.
 
     No other tournament can be written to its file until it has been played, `play` has been left,
     or nothing refers to it any more.
@@ -209,17 +215,16 @@ class Tournament:
             tuple(map(fingerprint, self._agents.values())),
         )
         self.finished: dict[int, Outcome] = {}
-        self._lock: FileLock | None = None
         self._open()
 
     def _open(self) -> None:
         """Lock the file, and read what it has."""
+        self.finished = {}
         self._sums = dict.fromkeys(self.plan.agents, 0.0)
         self._counts = dict.fromkeys(self.plan.agents, 0)
-        self.finished = {}
+        self._lock = None if self._path is None else FileLock(self._path)
         if self._path is None:
             return
-        self._lock = FileLock(self._path)
         try:
             for outcome in read_finished(self._path, self.plan):
                 self._add(outcome)
@@ -239,9 +244,9 @@ class Tournament:
             self._counts[agent] += 1
 
     def play(self) -> Iterator[Progress]:
-        """Play the games that are missing; says how far it is at the beginning and whenever games have ended.
+        """Play the missing games; yields the progress at the beginning and when games have ended.
 
-        What has been said is in the file. ValueError for an agent's illegal action.
+        Games are in the file before they are counted. ValueError for an agent's illegal action.
         """
         if self._path is not None and self._lock is None:
             self._open()
@@ -267,7 +272,7 @@ class Tournament:
         return play_in_processes(plan, self._agents, numbers, self._workers)
 
     def progress(self) -> Progress:
-        """How far it is."""
+        """How far the tournament is."""
         means = {
             agent: self._sums[agent] / games if games else None
             for agent, games in self._counts.items()
@@ -307,24 +312,26 @@ def tournament(
         agents: Two or more: names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`),
             its agent objects, or pairs `(name, agent)`, where an agent may be any callable
             `(observation, action_mask, rng) -> action`.
-        games: Games of each pair (of each group with three or four players). A multiple of the players gives every deal from all seats.
+        games: Games of each pair (of each group with three or four players). A multiple of the
+            players gives every deal from all seats.
         seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
         options: The game's options.
-        path: A file to which every finished game is written at once as a record
-            (`tabletop_envs.arena.records`). If it is there already, it must be of the same tournament:
-            its games are checked against the rules and not played again. It may be of fewer games
-            than are wanted now. Each agent must be the one that began it: records keep fingerprints
-            (`agents.fingerprint`). No other tournament can write to it meanwhile.
-        workers: In how many processes to play. Results do not depend on it. With more than one, agents of one's own must be
-            picklable, and a script needs the usual `if __name__ == "__main__":`.
+        path: A file to which every finished game is written at once as a record (`arena.records`).
+            If it is there already, it must be of the same tournament, perhaps of fewer games: its
+            games are checked against the rules and not played again. Each agent must be the one
+            that began it: records keep fingerprints (`agents.fingerprint`). No other tournament can
+            write to it meanwhile.
+        workers: In how many processes to play. Results do not depend on it. With more than one,
+            custom agents must be picklable, and a script needs `if __name__ == "__main__":`.
         ratings: Whether to rate the agents (takes openskill, the extra `arena`).
-        progress: Called at the beginning, and whenever games have ended.
+        progress: Called at the beginning, and when games have ended.
 
     Raises:
-        TypeError, ValueError: For impossible arguments; for a file of another tournament or of
-            other agents, which is not touched; for an agent's illegal action. Games finished before
-            are in the file.
+        TypeError, ValueError: For wrong arguments; for a file of another tournament or of other
+            agents, which is not changed; for an agent's illegal action. Games finished before are
+            in the file.
         BlockingIOError: If another tournament is being written to the file.
+        OSError: If the file cannot be written, or is a device or pipe.
         ImportError: Where openskill is wanted and not installed.
     """
     played = Tournament(game, agents, games, seed, options, path, workers=workers, ratings=ratings)
@@ -349,7 +356,7 @@ def play_match(
         options: The game's options.
 
     Raises:
-        TypeError, ValueError: For impossible arguments, and for an agent's illegal action.
+        TypeError, ValueError: For wrong arguments, and for an agent's illegal action.
     """
     described = _game_of(game)
     parsed = described.parse_options({} if options is None else options)

@@ -1,4 +1,4 @@
-"""A tournament's games in several processes; who plays a game makes no difference to it."""
+"""A tournament's games in several processes; results do not depend on which one plays a game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tabletop_envs.arena.records import GameRecord
 if TYPE_CHECKING:
     from tabletop_envs.arena.tournaments import Plan
 
-# A process gets as many games at a time as keep it busy for about so many seconds.
+# A process gets as many games at a time as it plays in about this time.
 CHUNK_SECONDS = 1.0
 MAX_CHUNK = 1024
 
@@ -35,8 +35,8 @@ def check_agents(agents: Mapping[str, GameAgent | Agent]) -> None:
             pickle.dumps(agent)
         except Exception as error:
             raise ValueError(
-                f"agent {name!r} must be picklable to play in several processes, such as a function at the top of a "
-                f"module (with workers=1 it may be anything): {error}"
+                f"agent {name!r} must be picklable to play in several processes, such as a "
+                f"function at the top of a module (with workers=1 it may be anything): {error}"
             ) from None
 
 
@@ -45,13 +45,11 @@ def play_in_processes(
 ) -> Iterator[list[GameRecord]]:
     """As `play_matches`, for the games of a plan with the given numbers.
 
-    Agents must be picklable (`check_agents`). RuntimeError where a process cannot load them, or
-    dies.
+    Agents must be picklable (`check_agents`). RuntimeError if a process dies or cannot load them.
     """
     # Forked copies of a process that has threads may hang.
     context = multiprocessing.get_context("spawn")
-    # The processes wait for the end of this pipe: they end when it is closed, in the middle of a
-    # game too.
+    # The processes wait for the end of this pipe: they end when it is closed, even within a game.
     until, running = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(
         workers, mp_context=context, initializer=_begin, initargs=(plan, dict(agents), until)
@@ -75,8 +73,9 @@ def play_in_processes(
                 yield records
     except BrokenProcessPool as error:
         raise RuntimeError(
-            "a process that plays games of the tournament has died, or could not load the agents: they must be importable "
-            'in a new process, and a script needs its `if __name__ == "__main__":` (workers=1 needs neither)'
+            "a process that plays games of the tournament has died, or could not load the agents: "
+            "they must be importable in a new process, and a script needs "
+            '`if __name__ == "__main__":` (workers=1 needs neither)'
         ) from error
     finally:
         running.close()
@@ -88,7 +87,7 @@ _PLAN: list[tuple[Plan, dict[str, GameAgent | Agent]]] = []
 
 
 def _begin(plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection) -> None:
-    # Ctrl-C is the parent's business.
+    # The parent handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _PLAN[:] = [(plan, agents)]
     threading.Thread(target=_follow_parent, args=(until,), daemon=True).start()

@@ -1,10 +1,11 @@
-"""The command line `tabletop-envs` (the extra `cli`): a file a command, each a thin layer over what Python offers, too.
+"""The command line `tabletop-envs` (the extra `cli`): a file a command, each thin over a module.
 
-`--help` and `--version` import neither Numba nor a game. Typer and Rich are imported only when they are used.
+`--help` and `--version` import neither Numba nor a game. Only `make_app` imports the commands,
+which import Typer and Rich.
 """
 
-# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
-# their annotations, which name what is imported only there.
+# No `from __future__ import annotations` here: Typer must be able to read the annotations of
+# `common`, which name what is imported within `make_app`.
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -16,16 +17,14 @@ if TYPE_CHECKING:
 
 
 def make_app() -> "typer.Typer":
-    """The command line as a Typer application."""
+    """Make the command line as a Typer application."""
     import typer
 
-    from tabletop_envs.cli import (
-        games_command,
-        play_command,
-        replay_command,
-        selfplay_command,
-        tournament_command,
-    )
+    from tabletop_envs.cli.games_command import list_games
+    from tabletop_envs.cli.play_command import play
+    from tabletop_envs.cli.replay_command import replay
+    from tabletop_envs.cli.selfplay_command import selfplay
+    from tabletop_envs.cli.tournament_command import tournament
 
     app = typer.Typer(
         help="Three board games as fast reinforcement-learning environments.",
@@ -49,19 +48,14 @@ def make_app() -> "typer.Typer":
         ] = False,
     ) -> None: ...
 
-    for command in (
-        selfplay_command,
-        tournament_command,
-        play_command,
-        replay_command,
-        games_command,
-    ):
-        command.add_to(app)
+    for command in (selfplay, tournament, play, replay):
+        app.command()(command)
+    app.command("list")(list_games)
     return app
 
 
 def main() -> None:
-    """The entry point; exits with 1, saying why, where Typer or Rich is not installed or there is no output."""
+    """Run the command line; exit with 1 and say why without Typer, Rich or an output."""
     from tabletop_envs.cli.streams import standard_streams
 
     try:

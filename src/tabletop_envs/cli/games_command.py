@@ -1,40 +1,42 @@
 """`tabletop-envs list`: the games, their ids and their options."""
 
-# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
-# their annotations, which name what is imported only there.
+from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.table import Column, Table
 
 from tabletop_envs import registry
-from tabletop_envs.cli.common import find_games, print_tables, value_text
+from tabletop_envs.cli.common import AsJson, find_games, new_table, print_tables, value_text
 
 if TYPE_CHECKING:
-    import typer
-    from rich.table import Table
-
     from tabletop_envs.game import Game
 
 
-def options_table(game: "Game") -> "Table":
-    """A game's ids and options."""
-    from rich import box
-    from rich.table import Table
+def list_games(json_: AsJson = False) -> None:
+    """Name the games, their ids and their options."""
+    games = find_games([])
+    if json_:
+        typer.echo(json.dumps({"games": [game_entry(game) for game in games]}, indent=2))
+    else:
+        print_tables(*map(options_table, games))
 
+
+def options_table(game: Game) -> Table:
+    """A game's ids and options."""
     ids = f"{registry.batch_id(game.name)} (PettingZoo: {registry.aec_id(game.name)})"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, title=ids)
-    table.title_justify = "left"
-    for heading in ("option", "default", "allowed"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("meaning")
+    narrow = [Column(heading, no_wrap=True) for heading in ("option", "default", "allowed")]
+    table = new_table(*narrow, "meaning", title=ids)
     for option in game.options:
-        truth = isinstance(option.default, bool)
-        allowed = "true, false" if truth else f"{option.minimum} to {option.maximum}"
+        is_bool = isinstance(option.default, bool)
+        allowed = "true, false" if is_bool else f"{option.minimum} to {option.maximum}"
         table.add_row(option.name, value_text(option.default), allowed, option.meaning)
     return table
 
 
-def game_entry(game: "Game") -> dict[str, Any]:
+def game_entry(game: Game) -> dict[str, Any]:
     """A game's ids and options in plain JSON types."""
     return {
         "name": game.name,
@@ -53,21 +55,3 @@ def game_entry(game: "Game") -> dict[str, Any]:
             for option in game.options
         ],
     }
-
-
-def add_to(app: "typer.Typer") -> None:
-    """Add the command to the application."""
-    import typer
-
-    @app.command("list")
-    def list_games(
-        json_: Annotated[
-            bool, typer.Option("--json", help="Print one JSON document instead of tables.")
-        ] = False,
-    ) -> None:
-        """Name the games, their ids and their options."""
-        games = find_games([])
-        if json_:
-            typer.echo(json.dumps({"games": [game_entry(game) for game in games]}, indent=2))
-        else:
-            print_tables([options_table(game) for game in games])

@@ -1,61 +1,154 @@
-"""`tabletop-envs play`: play against agents in the terminal, or with `--web` in the browser.
+"""`tabletop-envs play`: against agents in the terminal (`play.terminal`), or with `--web`."""
 
-A thin layer over `tabletop_envs.play.session`, which knows the game, undo, hints and records.
-"""
-
-# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
-# their annotations, which name what is imported only there.
+from __future__ import annotations
 
 import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from tabletop_envs import registry
 from tabletop_envs.cli.common import (
     INTERRUPTED,
     CtrlC,
+    GameOptions,
+    failed,
     find_agent,
     find_games,
     game_options,
-    options_option,
     require_output,
     seed_option,
-    taking_several,
     wrong,
 )
-from tabletop_envs.foreign import fault_text
-from tabletop_envs.play.reader import make_reader
+from tabletop_envs.cli.web_command import play_web
+from tabletop_envs.files import fault_text
 
 if TYPE_CHECKING:
-    import typer
-
     from tabletop_envs.play.session import Session
 
 DEFAULT_OPPONENT = "mcts:400"
 # How long a search may take for an action in the browser, where somebody waits for it.
-DEFAULT_THINK_SECONDS, MAX_THINK_SECONDS = 5.0, 3600
+DEFAULT_THINK_SECONDS = 5.0
 
 
-def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
-    """The agents by seats: one opponent takes all other seats, several one each."""
-    for name in opponents:
-        if name != "human":
-            find_agent("--opponent", name)
-    if not 0 <= seat < players:
-        raise wrong("--seat", f"{seat} must be an integer from 0 to {players - 1}")
-    if len(opponents) == 1:
-        opponents = opponents * (players - 1)
-    if len(opponents) != players - 1:
-        raise wrong(
-            "--opponent", f"there are {len(opponents)} opponents for {players - 1} other seats"
-        )
-    return [*opponents[:seat], "human", *opponents[seat:]]
+def play(
+    game: Annotated[
+        str | None,
+        typer.Argument(show_default=False, help="The game (see `list`); not with --resume."),
+    ] = None,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AGENT",
+            show_default=False,
+            help="random, greedy, mcts:N (N simulations an action) or human: one for all other "
+            f"seats, or repeated for each. Default: {DEFAULT_OPPONENT}.",
+        ),
+    ] = None,
+    seat: Annotated[
+        int | None,
+        typer.Option(show_default=False, help="Your seat, from 0, which begins. Default: 0."),
+    ] = None,
+    seed: Annotated[
+        int | None, seed_option("Makes chance reproducible. Default: a new one.")
+    ] = None,
+    option: GameOptions = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(show_default=False, help="Resume the game saved in this file."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            show_default=False,
+            help="Where the game is saved at the end. Default: the resumed file, or for an "
+            "unfinished game a new file in this folder.",
+        ),
+    ] = None,
+    web: Annotated[
+        bool,
+        typer.Option("--web", help="Play on a page in the browser, served to this machine only."),
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, show_default=False, help="With --web: the port. Default: a free one."
+        ),
+    ] = None,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="With --web: do not open a browser.")
+    ] = False,
+    think_seconds: Annotated[
+        float | None,
+        typer.Option(
+            show_default=False,
+            help="With --web: how long a search may take for an action. "
+            f"Default: {DEFAULT_THINK_SECONDS:g}.",
+        ),
+    ] = None,
+) -> None:
+    """Play against agents in the terminal or the browser: moves by name or clicks, undo, hints.
+
+    Ctrl-C and the end of the input save the game and end.
+    """
+    from tabletop_envs.play.background import Compiling
+    from tabletop_envs.play.reader import make_reader
+    from tabletop_envs.play.terminal import End, Terminal
+
+    only_web = {
+        "--port": port is not None,
+        "--no-open": no_open,
+        "--think-seconds": think_seconds is not None,
+    }
+    for flag, given in only_web.items():
+        if given and not web:
+            raise wrong(flag, "this goes with --web only")
+    if resume is not None and (seat, seed, option) != (None, None, None):
+        raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
+    if resume is None and game is None:
+        raise wrong("GAME", "name a game, or a saved one with --resume")
+    if save is not None:
+        require_output("--save", save)
+        if save.exists() and save != resume:
+            message = f"{save} is there already: resume it by --resume, or name another file"
+            raise wrong("--save", message)
+    if not web and sys.stdin is None:
+        raise wrong("standard input", "there is none to read moves from (see --web)")
+    terminal: Terminal | None = None
+    try:
+        with CtrlC(), Compiling(lambda text: typer.echo(text, err=True)) as compiling:
+            if resume is not None:
+                session = _resumed_session(resume, game, opponent or [])
+            else:
+                opponents = opponent or [DEFAULT_OPPONENT]
+                session = _new_session(game or "", option or [], seat or 0, opponents, seed)
+            if web:
+                play_web(
+                    session,
+                    path=save or resume,
+                    port=port or 0,
+                    open_browser=not no_open,
+                    think_seconds=DEFAULT_THINK_SECONDS if think_seconds is None else think_seconds,
+                    compiling=compiling,
+                )
+                return
+            terminal = Terminal(session, make_reader(), save or resume, compiling)
+            with contextlib.suppress(End, EOFError):
+                terminal.run()
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except ImportError as error:
+        raise failed(error) from None
+    finally:
+        if terminal is not None:
+            terminal.finish()
 
 
 def _new_session(
     game: str, options: list[str], seat: int, opponents: list[str], seed: int | None
-) -> "Session":
+) -> Session:
     from tabletop_envs.play.session import Session
 
     (described,) = find_games([game])
@@ -64,7 +157,7 @@ def _new_session(
     return Session(described.name, agents, seed, parsed)
 
 
-def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> "Session":
+def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> Session:
     from tabletop_envs.play.session import Session, load
 
     try:
@@ -85,140 +178,16 @@ def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> "Ses
     return session
 
 
-def add_to(app: "typer.Typer") -> None:
-    """Add the command to the application."""
-    import typer
-
-    @app.command(cls=taking_several("--opponent", "--option"))
-    def play(
-        game: Annotated[
-            str | None,
-            typer.Argument(
-                show_default=False, help="The game (see `list`); not needed with --resume."
-            ),
-        ] = None,
-        opponent: Annotated[
-            list[str] | None,
-            typer.Option(
-                metavar="AGENT ...",
-                show_default=False,
-                help="random, greedy, mcts:N (N simulations an action) or human; one for all other seats, or one "
-                f"for each. Default: {DEFAULT_OPPONENT}.",
-            ),
-        ] = None,
-        seat: Annotated[
-            int | None,
-            typer.Option(show_default=False, help="Your seat, from 0, which begins. Default: 0."),
-        ] = None,
-        seed: Annotated[
-            int | None,
-            seed_option("Makes chance reproducible. Default: a new one."),
-        ] = None,
-        option: Annotated[
-            list[str] | None,
-            options_option(),
-        ] = None,
-        resume: Annotated[
-            Path | None,
-            typer.Option(show_default=False, help="Resume the game saved in this file."),
-        ] = None,
-        save: Annotated[
-            Path | None,
-            typer.Option(
-                show_default=False,
-                help="Where the game is saved at the end. Default: the resumed file, or for an unfinished game a new "
-                "file in this folder.",
-            ),
-        ] = None,
-        web: Annotated[
-            bool,
-            typer.Option(
-                "--web", help="Play on a page in the browser, served to this machine only."
-            ),
-        ] = False,
-        port: Annotated[
-            int | None,
-            typer.Option(
-                min=0,
-                max=65535,
-                show_default=False,
-                help="With --web: the port. Default: a free one.",
-            ),
-        ] = None,
-        no_open: Annotated[
-            bool, typer.Option("--no-open", help="With --web: do not open a browser.")
-        ] = False,
-        think_seconds: Annotated[
-            float | None,
-            typer.Option(
-                show_default=False,
-                help="With --web: how long a search may take for an action. Default: "
-                f"{DEFAULT_THINK_SECONDS:g}.",
-            ),
-        ] = None,
-    ) -> None:
-        """Play against agents in the terminal or the browser: moves by name or by clicks, undo, hints.
-
-        Ctrl-C and the end of the input save the game and end.
-        """
-        from tabletop_envs.cli.web_command import play_web
-        from tabletop_envs.play.background import Compiling
-        from tabletop_envs.play.terminal import End, Terminal
-
-        only_web = {"--port": port is not None, "--no-open": no_open}
-        only_web["--think-seconds"] = think_seconds is not None
-        if not web and any(only_web.values()):
-            flag = next(flag for flag, given in only_web.items() if given)
-            raise wrong(flag, "this goes with --web only")
-        if think_seconds is not None and not 0 < think_seconds <= MAX_THINK_SECONDS:
-            raise wrong(
-                "--think-seconds",
-                f"{think_seconds:g} is impossible: allowed is more than 0, up to {MAX_THINK_SECONDS}",
-            )
-        if resume is not None and (seat, seed, option) != (None, None, None):
-            raise wrong("--resume", "seat, seed and options are the saved game's: leave them out")
-        if resume is None and game is None:
-            raise wrong("GAME", "name a game, or a saved one with --resume")
-        if save is not None:
-            require_output("--save", save)
-            if save.exists() and save != resume:
-                raise wrong(
-                    "--save",
-                    f"{save} is there already: resume it by --resume, or name another file",
-                )
-        if not web and sys.stdin is None:
-            raise wrong("standard input", "there is none to read moves from (see --web)")
-        interrupted = False
-        terminal: Terminal | None = None
-        try:
-            with CtrlC(), Compiling(lambda text: typer.echo(text, err=True)) as compiling:
-                if resume is not None:
-                    session = _resumed_session(resume, game, opponent or [])
-                else:
-                    assert game is not None
-                    session = _new_session(
-                        game, option or [], seat or 0, opponent or [DEFAULT_OPPONENT], seed
-                    )
-                if web:
-                    play_web(
-                        session,
-                        path=save or resume,
-                        port=port or 0,
-                        open_browser=not no_open,
-                        think_seconds=think_seconds or DEFAULT_THINK_SECONDS,
-                        compiling=compiling,
-                    )
-                    return
-                terminal = Terminal(session, make_reader(), save or resume, compiling)
-                with contextlib.suppress(End, EOFError):
-                    terminal.run()
-        except KeyboardInterrupt:
-            interrupted = True
-        except ImportError as error:
-            typer.echo(f"tabletop-envs: {error}", err=True)
-            raise typer.Exit(1) from None
-        finally:
-            if terminal is not None:
-                terminal.finish()
-        if interrupted:
-            raise typer.Exit(INTERRUPTED)
+def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
+    """The agents by seats: one opponent takes all other seats, several one each."""
+    for name in opponents:
+        if name != "human":
+            find_agent("--opponent", name)
+    if not 0 <= seat < players:
+        raise wrong("--seat", f"{seat} must be an integer from 0 to {players - 1}")
+    if len(opponents) == 1:
+        opponents = opponents * (players - 1)
+    if len(opponents) != players - 1:
+        message = f"there are {len(opponents)} opponents for {players - 1} other seats"
+        raise wrong("--opponent", message)
+    return [*opponents[:seat], "human", *opponents[seat:]]

@@ -1,15 +1,15 @@
-"""`tabletop-envs selfplay`: random self-play with its speed and results.
+"""`tabletop-envs selfplay`: random self-play with its speed and results (`arena.selfplay`)."""
 
-Measuring (`tabletop_envs.arena.selfplay`) knows nothing of drawing (`results_table`, `LiveDisplay`).
-"""
-
-# No `from __future__ import annotations` here: the commands lie within functions, and Typer must be able to read
-# their annotations, which name what is imported only there.
+from __future__ import annotations
 
 import json
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn
+from rich.table import Column, Table
 
 import tabletop_envs
 from tabletop_envs import registry
@@ -17,10 +17,14 @@ from tabletop_envs.arena.selfplay import Length, Plan, Result, play_all
 from tabletop_envs.checks import nearest
 from tabletop_envs.cli.common import (
     INTERRUPTED,
+    AsJson,
     CtrlC,
+    GameOptions,
     Live,
     find_games,
+    new_table,
     number_text,
+    numbers,
     print_tables,
     read_options,
     seed_option,
@@ -29,19 +33,108 @@ from tabletop_envs.cli.common import (
 )
 
 if TYPE_CHECKING:
-    import typer
-    from rich.table import Table
-
     from tabletop_envs.game import Game
 
 DEFAULT_SECONDS = 5.0
 DEFAULT_NUM_ENVS = 1024
 
 
-def make_plans(games: "Sequence[Game]", given: Mapping[str, Any]) -> list[Plan]:
-    """The games with the given options, each option for those games that know it.
+def selfplay(
+    game: Annotated[
+        list[str] | None,
+        typer.Argument(
+            show_default=False,
+            help=f"What to play: {', '.join(registry.game_names())}. Default: all.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            show_default=False,
+            help="How long to play each game, the time for compiling left out. "
+            f"Default: {DEFAULT_SECONDS:g}.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default=False,
+            help="Instead of a time: actions in each of the games played at once. "
+            "Together with --seed the counts can be reproduced.",
+        ),
+    ] = None,
+    num_envs: Annotated[
+        int, typer.Option(min=1, help="How many games of a kind are played at once.")
+    ] = DEFAULT_NUM_ENVS,
+    threads: Annotated[
+        int,
+        typer.Option(min=1, help="How many threads share them; counts do not depend on it."),
+    ] = 1,
+    seed: Annotated[
+        int | None,
+        seed_option("Makes chance reproducible. Default: a new one, which is shown."),
+    ] = None,
+    option: GameOptions = None,
+    json_: AsJson = False,
+) -> None:
+    """Play random games in the batch engine; show speed and results.
 
-    typer.BadParameter for an option that no game knows (with the options that there are) and for an impossible value.
+    An option goes to those games that have it. Ctrl-C ends it and shows what there is so far.
+    """
+    if seconds is not None and steps is not None:
+        raise wrong("--seconds, --steps", "they exclude each other: give one of the two")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise wrong("--seconds", f"{seconds:g} must be a finite number above 0")
+    length = Length(DEFAULT_SECONDS if seconds is None else seconds, steps)
+    seed = secrets.randbits(32) if seed is None else seed
+    results: dict[str, Result] = {}
+    interrupted = False
+    try:
+        with CtrlC() as ctrl_c:
+            plans = make_plans(find_games(game or []), read_options(option or []))
+            with LiveSpeed(plans, length) as live:
+                for result in play_all(
+                    plans,
+                    length,
+                    num_envs=num_envs,
+                    num_threads=threads,
+                    seed=seed,
+                    compiling=live.compiling,
+                ):
+                    results[result.plan.id] = result
+                    live.playing(result)
+                    ctrl_c.check()
+    except KeyboardInterrupt:
+        interrupted = True
+    except ValueError as error:
+        raise wrong("--num-envs, --threads", str(error)) from None
+    except MemoryError:
+        raise wrong("--num-envs", f"there is no memory for {num_envs} games") from None
+    if json_:
+        document = {
+            "version": tabletop_envs.__version__,
+            "seed": seed,
+            "num_envs": num_envs,
+            "num_threads": threads,
+            "interrupted": interrupted,
+            "games": [result_entry(result) for result in results.values()],
+        }
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        caption = f"seed {seed}, {num_envs:,} games at once, threads: {threads}"
+        if interrupted:
+            caption += ", interrupted"
+        print_tables(results_table(list(results.values()), caption))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def make_plans(games: Sequence[Game], given: Mapping[str, Any]) -> list[Plan]:
+    """The games with the given options, each option for those games that have it.
+
+    typer.BadParameter for an option that no game has (with those that there are) and for a wrong
+    value.
     """
     names = {game.name: [option.name for option in game.options] for game in games}
     known = list(dict.fromkeys(option for options in names.values() for option in options))
@@ -71,7 +164,7 @@ def _share(count: float, games: int) -> float | None:
 
 
 def result_entry(result: Result) -> dict[str, Any]:
-    """One game's part of the JSON document: plain JSON types, None for means and shares without a finished game."""
+    """One game's part of the JSON document; None for means and shares without a finished game."""
     counts = result.counts
     games = counts.games
     return {
@@ -101,19 +194,14 @@ def result_entry(result: Result) -> dict[str, Any]:
     }
 
 
-def results_table(results: Sequence[Result], caption: str) -> "Table":
-    """The results, a row a game, in it a line a player; beneath, options that differ from their defaults."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    table.add_column("game", no_wrap=True)
-    for heading in ("actions/s", "games", "mean\nlength", "longest", "by\nlimit"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("player", no_wrap=True)
-    for heading in ("wins", "mean\nreward"):
-        table.add_column(heading, justify="right", no_wrap=True)
-
+def results_table(results: Sequence[Result], caption: str) -> Table:
+    """The results: a row a game, a line a player; below, options that are not the defaults."""
+    table = new_table(
+        Column("game", no_wrap=True),
+        *numbers("actions/s", "games", "mean\nlength", "longest", "by\nlimit"),
+        Column("player", no_wrap=True),
+        *numbers("wins", "mean\nreward"),
+    )
     for result in results:
         entry = result_entry(result)
         players = entry["players"]
@@ -131,7 +219,6 @@ def results_table(results: Sequence[Result], caption: str) -> "Table":
     table.caption = "\n".join(
         [*(_changed(result.plan) for result in results if result.plan.changed), caption]
     )
-    table.caption_justify = "left"
     return table
 
 
@@ -140,27 +227,22 @@ def _changed(plan: Plan) -> str:
     return f"{plan.id} with {', '.join(options)}"
 
 
-# Drawing
+# Progress
 
 
-class LiveDisplay(Live):
+class LiveSpeed(Live):
     """A line a game: its name, a bar, and its speed so far."""
 
     def __init__(self, plans: Sequence[Plan], length: Length) -> None:
-        from rich.progress import BarColumn, TextColumn
-
+        # With the longest name and numbers it fits into 80 columns.
+        super().__init__("{task.description}", BarColumn(bar_width=20), "{task.fields[state]}")
         self._length = length
-        super().__init__(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),  # with the longest name and numbers it fits into 80 columns
-            TextColumn("{task.fields[state]}"),
-        )
-        self._tasks = {plan.id: self._progress.add_task(plan.id, state="waiting") for plan in plans}
+        self._lines = {plan.id: self.add_task(plan.id, state="waiting") for plan in plans}
 
     def compiling(self, plan: Plan) -> None:
         """Show that a game is being prepared."""
         # No total: the bar moves to and fro.
-        self._progress.update(self._tasks[plan.id], total=None, state="compiling ...", refresh=True)
+        self.update(self._lines[plan.id], total=None, state="compiling ...", refresh=True)
 
     def playing(self, result: Result) -> None:
         """Show a game's speed so far."""
@@ -168,118 +250,9 @@ class LiveDisplay(Live):
             total, completed = self._length.seconds, result.seconds
         else:
             total, completed = float(self._length.steps), float(result.steps)
-        self._progress.update(
-            self._tasks[result.plan.id],
+        self.update(
+            self._lines[result.plan.id],
             total=total,
             completed=min(completed, total),
             state=f"{result.actions_per_second:,.0f} actions/s, {result.counts.games:,} games",
         )
-
-
-# The command
-
-
-def add_to(app: "typer.Typer") -> None:
-    """Add the command to the application."""
-    import typer
-
-    @app.command()
-    def selfplay(
-        game: Annotated[
-            list[str] | None,
-            typer.Argument(
-                show_default=False,
-                help=f"What to play: {', '.join(registry.game_names())}. Default: all.",
-            ),
-        ] = None,
-        seconds: Annotated[
-            float | None,
-            typer.Option(
-                show_default=False,
-                help="How long to play each game, the time for compiling left out. "
-                f"Default: {DEFAULT_SECONDS:g}.",
-            ),
-        ] = None,
-        steps: Annotated[
-            int | None,
-            typer.Option(
-                min=1,
-                show_default=False,
-                help="Instead of a time: actions in each of the games played at once. "
-                "Together with --seed the counts can be reproduced.",
-            ),
-        ] = None,
-        num_envs: Annotated[
-            int, typer.Option(min=1, help="How many games of a kind are played at once.")
-        ] = DEFAULT_NUM_ENVS,
-        threads: Annotated[
-            int,
-            typer.Option(min=1, help="How many threads share them; counts do not depend on it."),
-        ] = 1,
-        seed: Annotated[
-            int | None,
-            seed_option("Makes chance reproducible. Default: a new one, which is shown."),
-        ] = None,
-        option: Annotated[
-            list[str] | None,
-            typer.Option(
-                metavar="KEY=VALUE",
-                show_default=False,
-                help="An option of the games (see `list`); may be repeated. "
-                "It goes to those of the chosen games that have it.",
-            ),
-        ] = None,
-        json_: Annotated[
-            bool, typer.Option("--json", help="Print one JSON document instead of tables.")
-        ] = False,
-    ) -> None:
-        """Play random games in the batch engine; show speed and results.
-
-        Ctrl-C ends it and shows what there is so far.
-        """
-        if seconds is not None and steps is not None:
-            raise wrong("--seconds, --steps", "they exclude each other: give one of the two")
-        if seconds is not None and not 0 < seconds < float("inf"):
-            raise wrong("--seconds", f"{seconds:g} is impossible: allowed is a number above 0")
-        length = Length(DEFAULT_SECONDS if seconds is None else seconds, steps)
-        seed = secrets.randbits(32) if seed is None else seed
-        results: dict[str, Result] = {}
-        interrupted = False
-        try:
-            with CtrlC() as ctrl_c:
-                plans = make_plans(find_games(game or []), read_options(option or []))
-                with LiveDisplay(plans, length) as display:
-                    for result in play_all(
-                        plans,
-                        length,
-                        num_envs=num_envs,
-                        num_threads=threads,
-                        seed=seed,
-                        compiling=display.compiling,
-                    ):
-                        results[result.plan.id] = result
-                        display.playing(result)
-                        ctrl_c.check()
-        except KeyboardInterrupt:
-            interrupted = True
-        except ValueError as error:
-            raise wrong("--num-envs, --threads", str(error)) from None
-        except MemoryError:
-            raise wrong("--num-envs", f"there is no memory for {num_envs} games") from None
-        if json_:
-            document = {
-                "version": tabletop_envs.__version__,
-                "seed": seed,
-                "num_envs": num_envs,
-                "num_threads": threads,
-                "interrupted": interrupted,
-                "games": [result_entry(result) for result in results.values()],
-            }
-            typer.echo(json.dumps(document, indent=2))
-        else:
-            caption = f"seed {seed}, {num_envs:,} games at once, threads: {threads}"
-            if interrupted:
-                caption += ", interrupted"
-            print_tables([results_table(list(results.values()), caption)])
-        if interrupted:
-            raise typer.Exit(INTERRUPTED)

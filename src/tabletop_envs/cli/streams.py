@@ -1,4 +1,4 @@
-"""The standard streams of the process: any encoding, full disks, closed pipes and streams that are not there."""
+"""The standard streams of the process: any encoding, full disks, closed pipes, missing streams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import os
 import sys
 from collections.abc import Iterator
 
-# What stands for signs that an encoding such as ASCII or cp1252 lacks; of one column each where boards are drawn.
+# Stand-ins for characters that an encoding such as ASCII or cp1252 lacks. Those of boards are one
+# column wide.
 _STAND_INS = dict(zip("▲△●○■□◆◇—–−─│·×", "^^oo##**----|.x", strict=True)) | {"…": "...", "±": "+-"}
 
 
@@ -26,12 +27,12 @@ codecs.register_error("tabletop_envs.stand_in", _stand_in)
 
 @contextlib.contextmanager
 def standard_streams() -> Iterator[None]:
-    """Within `with`, what an encoding cannot hold is replaced, and output that fails ends the process in words.
+    """Within `with`, replace what an encoding lacks, and end with a message if output fails.
 
     SystemExit with code 1 where there is no output, or it takes no more.
     """
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the end)
     if sys.stdout is None:
         _fail("there is no standard output")
     for stream in (sys.stdout, sys.stderr):
@@ -46,7 +47,7 @@ def standard_streams() -> Iterator[None]:
             # Not at the interpreter's exit, which would print a traceback and forget the exit code.
             sys.stdout.flush()
     except OSError as error:
-        # The end of `| head` is no fault to tell of.
+        # The end of `| head` is no error to print.
         _silence()
         _fail("" if error.errno == errno.EPIPE else str(error))
 
@@ -59,7 +60,7 @@ def _fail(message: str) -> None:
 
 
 def _silence() -> None:
-    """What is left in the output's buffer goes nowhere."""
+    """Discard what is left in the output's buffer."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

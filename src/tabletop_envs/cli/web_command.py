@@ -1,18 +1,20 @@
-"""`tabletop-envs play --web`: a game on a page of this machine, until Ctrl-C.
-
-A thin layer over `tabletop_envs.play.web`.
-"""
+"""`tabletop-envs play --web`: a game on a page of this machine until Ctrl-C (`play.web`)."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
+from tabletop_envs.cli.common import wrong
+from tabletop_envs.files import fault_text
+
 if TYPE_CHECKING:
-    from tabletop_envs.envs.aec import TabletopEnv
     from tabletop_envs.play.background import Compiling
     from tabletop_envs.play.session import Session
 
@@ -30,7 +32,7 @@ def play_web(
 
     Args:
         session: The game to begin with.
-        path: The file for the records of all games played; None: an unfinished one gets a new file in this folder.
+        path: The file for the records of all games played; None: an unfinished one gets a new file.
         port: The port; 0: a free one.
         open_browser: Whether to open the page in a browser.
         think_seconds: How long an agent's search may take for one action.
@@ -38,28 +40,22 @@ def play_web(
 
     Raises:
         ImportError: Without the extra `web` or `render`.
-        typer.BadParameter: If the port cannot be had.
-        ValueError: For an impossible `think_seconds`.
+        typer.BadParameter: If the port or `think_seconds` cannot be used.
     """
-    import numpy as np
-    import typer
-
-    from tabletop_envs.cli.common import wrong
-    from tabletop_envs.foreign import fault_text
+    from tabletop_envs.play.session import choose_at_once
     from tabletop_envs.play.web import WebGame, serve
     from tabletop_envs.play.web.launch import private_page
-    from tabletop_envs.play.web.pacing import choose
 
-    game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
-
-    def choose_at_once(name: str, env: TabletopEnv) -> int:
-        return choose(name, env, np.random.default_rng(), 0.01)
-
+    try:
+        game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+    except ValueError as error:
+        raise wrong("--think-seconds", str(error)) from None
     private = contextlib.ExitStack()
 
     def ready(address: str) -> None:
         typer.echo(f"the game is at {address} until Ctrl-C")
-        compiling.behind(session.agents, session.env, choose_at_once)
+        timed = partial(choose_at_once, seconds=think_seconds)
+        compiling.behind(session.agents, session.env, timed)
         if not open_browser:
             return
         try:
@@ -67,7 +63,7 @@ def play_web(
         except OSError as error:
             typer.echo(f"no browser is opened: {fault_text(error)}", err=True)
             return
-        # Some browsers hold up whoever starts them.
+        # Some browsers hold up the process that starts them.
         threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     def ended() -> None:
@@ -86,6 +82,6 @@ def play_web(
         # How a server is ended: the games are saved by now.
         return
     except OSError as error:
-        raise wrong("--port", f"{port} cannot be had: {fault_text(error)}") from None
+        raise wrong("--port", f"{port} cannot be used: {fault_text(error)}") from None
     finally:
         private.close()

@@ -322,12 +322,12 @@ class BatchEnv:
             ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
                 nothing is changed then.
         """
-        given = require_mapping(state, "state", ("positions", "rng", "samplers"))
-        positions = require_list(given["positions"], "positions", self.num_envs)
+        given = require_mapping("state", state, ("positions", "rng", "samplers"))
+        positions = require_list("positions", given["positions"], self.num_envs)
         generators = {
             name: [
-                require_int(number, f"lane {lane}: {name}", 0, UINT64_MAX)
-                for lane, number in enumerate(require_list(given[name], name, self.num_envs))
+                require_int(f"lane {lane}: {name}", number, 0, UINT64_MAX)
+                for lane, number in enumerate(require_list(name, given[name], self.num_envs))
             ]
             for name in ("rng", "samplers")
         }

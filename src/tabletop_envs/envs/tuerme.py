@@ -3,10 +3,11 @@
 The board
 =========
 
-Two to four players, `player_0` … `player_3`, on 8×14 squares; `square = row * 14 + column`, row 0 at the top. 80 squares
-are streets. Between them lie 8 cities, numbered 0 … 7 row by row, of four lots each; a lot shows one of four
-symbols (0 triangle, 1 circle, 2 square, 3 diamond). In the middle of a game of two it may look like this (a stack is its
-colour's letter, its symbol and its height; lots stand in brackets, vacant ones with their symbol alone)::
+Two to four players, `player_0` … `player_3`, on 8×14 squares; `square = row * 14 + column`, row 0
+at the top. 80 squares are streets. Between them lie 8 cities, numbered 0 … 7 row by row, of four
+lots each; a lot shows one of four symbols (0 triangle, 1 circle, 2 square, 3 diamond). In the
+middle of a game of two it may look like this (a stack is its colour's letter, its symbol and its
+height; lots stand in brackets, vacant ones with their symbol alone)::
 
         0    1    2    3    4    5    6    7    8    9   10   11   12   13
     0  R◆3  Y■1   ·   R●3  G◆2  Y▲2  Y●1   ·    ·   B■1   ·    ·   B▲2   ·
@@ -21,78 +22,94 @@ colour's letter, its symbol and its height; lots stand in brackets, vacant ones 
 Rules
 =====
 
-The numbers (T1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours, with the reason.
+The numbers (T1 …) are those that errors, comments and tests name. (D: …) marks a decision of ours,
+with the reason.
 
 T1 The board
-    8×14 squares: 80 streets, and between them 8 cities of 4 lots. (D: the source gives these numbers, public descriptions of the
-    game the 8×14 board with blocks of four. The source does not say where the cities lie; we put them at the rows 1, 5 and the
-    columns 1, 4, 8, 11: streets all around each city, and the same board from every side.)
+    8×14 squares: 80 streets, and between them 8 cities of 4 lots. (D: the source gives these
+    numbers, public descriptions of the game the 8×14 board with blocks of four. The source does not
+    say where the cities lie; we put them at the rows 1, 5 and the columns 1, 4, 8, 11: streets all
+    around each city, and the same board from every side.)
 T2 Symbols of lots
-    Each city has one lot of each symbol. (D: the source does not say in which order; city i's lots show, clockwise from the top
-    left one, the symbols i, i + 1, i + 2, i + 3 modulo 4, so that each symbol has each corner equally often.)
+    Each city has one lot of each symbol. (D: the source does not say in which order; city i's lots
+    show, clockwise from the top left one, the symbols i, i + 1, i + 2, i + 3 modulo 4, so that each
+    symbol has each corner equally often.)
 T3 Stones
-    5 of each of the colours red, blue, green, yellow (0 … 3) and each symbol, 80 in all, are shuffled and laid one on each street.
-    A stone or a pile of them is a *stack*; its colour is that of its top stone, its height 1 … 5.
+    5 of each of the colours red, blue, green, yellow (0 … 3) and each symbol, 80 in all, are
+    shuffled and laid one on each street. A stone or a pile of them is a *stack*; its colour is that
+    of its top stone, its height 1 … 5.
 T4 Colours
     Player i owns colour i; colours without a player are neutral.
 T5 Turns
-    The players take turns in order; a turn moves one stack that stands on a street and shows the own or a neutral colour. Stacks
-    are never divided. (D: the source does not say who begins; `player_0` does, since the shuffle favours nobody.)
+    The players take turns in order; a turn moves one stack that stands on a street and shows the
+    own or a neutral colour. Stacks are never divided. (D: the source does not say who begins;
+    `player_0` does, since the shuffle favours nobody.)
 T6 Directions
     A move goes in one straight line, along a row or a column.
 T7 Moves
-    Square by square outwards, the stack passes over empty streets and jumps single stacks of other symbols, never two occupied
-    squares in a row. A stack of the same symbol, a lot and the edge of the board end the way. The stack can land
+    Square by square outwards, the stack passes over empty streets and jumps single stacks of other
+    symbols, never two occupied squares in a row. A stack of the same symbol, a lot and the edge of
+    the board end the way. The stack can land
 
-    - on a stack of the same symbol, at any distance, if the square before it on the way is empty or the start, and the two heights
-      sum to at most 5;
-    - on an empty square beside the start, or right behind a stack beside the start that it has jumped; with the option `slide` on
-      every empty square of the way;
+    - on a stack of the same symbol, at any distance, if the square before it on the way is empty or
+      the start, and the two heights sum to at most 5;
+    - on an empty square beside the start, or right behind a stack beside the start that it has
+      jumped; with the option `slide` on every empty square of the way;
     - in a lot that is vacant and shows the stack's symbol, where it could land on an empty square.
 
-    (D: the source lets stacks jump if there is an empty square "between them"; we read: between the pieces jumped or landed on,
-    since a jump must come down somewhere. It does not say how far away a stack of the same symbol may be, whether a jump may end on
-    an empty square, or what lots are to a way; we take any distance and the square right behind a jumped neighbour, as the source
-    sets no bounds to jumps but that one, and let lots end the way, since they are goals and no streets. `slide` takes the free
-    distance from public descriptions of the game.)
+    (D: the source lets stacks jump if there is an empty square "between them"; we read: between the
+    pieces jumped or landed on, since a jump must come down somewhere. It does not say how far away
+    a stack of the same symbol may be, whether a jump may end on an empty square, or what lots are
+    to a way; we take any distance and the square right behind a jumped neighbour, as the source
+    sets no bounds to jumps but that one, and let lots end the way, since they are goals and no
+    streets. `slide` takes the free distance from public descriptions of the game.)
 T8 Landing on a stack
-    puts the own stones on top: the heights add up, and the stack shows the mover's colour. (D: the source says "essentially of a
-    different colour"; we read "chiefly" and allow any colour, the own included, as public descriptions do.)
+    puts the own stones on top: the heights add up, and the stack shows the mover's colour. (D: the
+    source says "essentially of a different colour"; we read "chiefly" and allow any colour, the own
+    included, as public descriptions do.)
 T9 Cities
-    A stack in a lot is built for good: it never moves and nothing lands on it. (D: the source counts towers; a single stone is one
-    of height 1, since the source has stones and towers moved into cities alike.)
+    A stack in a lot is built for good: it never moves and nothing lands on it. (D: the source
+    counts towers; a single stone is one of height 1, since the source has stones and towers moved
+    into cities alike.)
 T10 Passing
-    (D: the source does not say what a player without a move does; we let the player pass, and only then, since a turn is a move.)
+    (D: the source does not say what a player without a move does; we let the player pass, and only
+    then, since a turn is a move.)
 T11 The end
-    The game ends as soon as the four lots of one city hold stacks of one colour. (D: the source does not say whether a neutral
-    colour counts; it does, since the source says "of the same colour" without exception. With the option `end_on_any_full_city` any
-    full city ends the game, for shorter ones.)
+    The game ends as soon as the four lots of one city hold stacks of one colour. (D: the source
+    does not say whether a neutral colour counts; it does, since the source says "of the same
+    colour" without exception. With the option `end_on_any_full_city` any full city ends the game,
+    for shorter ones.)
 T12 Other ends
-    (D: the source does not say what happens if that cannot come about; the game also ends, with no city doubled, when no stack on a
-    street shows a symbol of which a lot is vacant, since no score can change any more (bare streets included), and when all players
-    pass one after the other, which only an untouched deal can bring about, since nothing will change then. Where T11 and T12 come
-    true by the same action, T11 counts and doubles its city, since the source says what ends the game and counts double there.)
+    (D: the source does not say what happens if that cannot come about; the game also ends, with no
+    city doubled, when no stack on a street shows a symbol of which a lot is vacant, since no score
+    can change any more (bare streets included), and when all players pass one after the other,
+    which only an untouched deal can bring about, since nothing will change then. Where T11 and T12
+    come true by the same action, T11 counts and doubles its city, since the source says what ends
+    the game and counts double there.)
 T13 Scores
-    Each stack of the own colour in a lot counts its height, in the city that ended the game (T11) twice its height.
+    Each stack of the own colour in a lot counts its height, in the city that ended the game (T11)
+    twice its height.
 T14 The limit
-    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands, since once every city holds
-    two colours it may go on for ever. We take 500, some six moves for each stone.) A game ended so is terminated, not
-    truncated: the limit is a rule, and `by_limit` in a snapshot's outcome tells.
+    (D: the source sets none; after `max_plies` actions the game ends and is scored as it stands,
+    since once every city holds two colours it may go on for ever. We take 500, some six moves for
+    each stone.) A game ended so is terminated, not truncated: the limit is a rule, and `by_limit`
+    in a snapshot's outcome tells.
 T15 Rewards
-    Zero before the end; with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of them and −1/(n − 1) for the
-    others; two players get +1 and −1, or 0 and 0. `infos[agent]`: `score` (as it stands) and `ply`.
+    Zero before the end; with k of n players sharing the top score, (n/k − 1)/(n − 1) for each of
+    them and −1/(n − 1) for the others; two players get +1 and −1, or 0 and 0. `infos[agent]`:
+    `score` (as it stands) and `ply`.
 
 Options
 =======
 
-======================  =======  ===========  ==========================================================
+======================  =======  ===========  ======================================================
 option                  default  allowed      meaning
-======================  =======  ===========  ==========================================================
+======================  =======  ===========  ======================================================
 `num_players`           2        2 … 4        how many players; the other colours are neutral
 `slide`                 False    True, False  stacks land on every empty square that they reach
 `end_on_any_full_city`  False    True, False  a full city ends the game whatever its colours
 `max_plies`             500      1 … 2^21−1   the game ends after this many actions
-======================  =======  ===========  ==========================================================
+======================  =======  ===========  ======================================================
 
 Actions
 =======
@@ -110,36 +127,19 @@ action 2464  pass
 Observation
 ===========
 
-`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means the observing player
-first, then the following players; entries without a player are 0:
+`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In seat order*
+means the observing player first, then the following players; entries without a player are 0:
 
-======================  ===========  =======  ======================================================================
-part                    shape        range    meaning
-======================  ===========  =======  ======================================================================
-`colours`               (4, 8, 14)   0, 1     planes of the stacks of each player's colour in turn, then of the neutral
-                                              colours by number; on streets and in lots, like all stacks below
-`movable`               (1, 8, 14)   0, 1     the stacks that the observing player may move: own, neutral, on streets
-`symbols`               (4, 8, 14)   0, 1     planes of the stacks of each symbol
-`heights`               (1, 8, 14)   0 … 5    the height of the stack on each square
-`vacant_lots`           (4, 8, 14)   0, 1     planes of the vacant lots of each symbol
-`num_players`           (3,)         0, 1     2, 3, 4 players
-`to_move`               (4,)         0, 1     whose turn it is, in turn; all 0 once the game is over
-`seat`                  (4,)         0, 1     the observing player: `player_0` … `player_3`
-`scores`                (4,)         0 … 100  the scores as they stand, in turn
-`passes`                (1,)         0 … 4    how many players have just passed in a row
-`ending_city`           (8,)         0, 1     the city that ended the game
-`slide`                 (1,)         0, 1     that option
-`end_on_any_full_city`  (1,)         0, 1     that option
-`ply`                   (3,)         0 … 127  actions played, in base 128, lowest digit first
-======================  ===========  =======  ======================================================================
+{observation}
 
 Positions
 =========
 
-`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its history: what can be
-played to the end passes, so puzzles that no game leads to are welcome. There must be 20 stones of each symbol and no
-more stacks of a colour and symbol than the five stones that there are; they may stand anywhere, and any player may be to
-move, whatever `ply` is. Only an ended game has a city that ends it (T11), and whoever has passed has no move.
+`env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its
+history: what can be played to the end passes, so puzzles that no game leads to are welcome. There
+must be 20 stones of each symbol and no more stacks of a colour and symbol than the five stones that
+there are; they may stand anywhere, and any player may be to move, whatever `ply` is. Only an ended
+game has a city that ends it (T11), and a player who has passed has no move.
 
 Example
 =======
@@ -149,13 +149,14 @@ Example
 >>> env.reset(seed=1)
 >>> for agent in env.agent_iter():
 ...     observation, reward, terminated, truncated, info = env.last()
-...     env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+...     mask = observation["action_mask"]
+...     env.step(None if terminated else env.action_space(agent).sample(mask))
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,15 @@ from tabletop_envs.checks import (
 )
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
-from tabletop_envs.game import Game, Option, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import (
+    Game,
+    Move,
+    Option,
+    Snapshot,
+    State,
+    max_plies_option,
+    observation_table,
+)
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
 from tabletop_envs.kernels.tuerme_board import (
@@ -180,14 +189,15 @@ from tabletop_envs.kernels.tuerme_board import (
     FIELDS,
     HALF,
     LOT_SYMBOLS,
-    NUM_STONES,
-    ROWS,
     SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = kernel.COLOURS, kernel.SYMBOLS, kernel.COPIES, 5
-# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
-MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
+    kernel.COLOURS,
+    kernel.SYMBOLS,
+    kernel.COPIES,
+    kernel.MAX_HEIGHT,
+)
 STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
 CITY_LOTS = [
     [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
@@ -202,6 +212,7 @@ class Tuerme(Game):
 
     name = "tuerme"
     kernel = kernel.KERNEL
+    player_names = ("red", "blue", "green", "yellow")
     options = (
         Option("num_players", 2, 2, 4, "how many players"),
         Option("slide", False, 0, 1, "whether stacks land on empty squares at any distance"),
@@ -209,22 +220,6 @@ class Tuerme(Game):
             "end_on_any_full_city", False, 0, 1, "whether a full city of several colours ends too"
         ),
         max_plies_option(500),
-    )
-    parts = (
-        Part("colours", (COLOURS, ROWS, COLUMNS)),
-        Part("movable", (1, ROWS, COLUMNS)),
-        Part("symbols", (SYMBOLS, ROWS, COLUMNS)),
-        Part("heights", (1, ROWS, COLUMNS), MAX_HEIGHT),
-        Part("vacant_lots", (SYMBOLS, ROWS, COLUMNS)),
-        Part("num_players", (3,)),
-        Part("to_move", (4,)),
-        Part("seat", (4,)),
-        Part("scores", (4,), MAX_SCORE),
-        Part("passes", (1,), 4),
-        Part("ending_city", (CITIES,)),
-        Part("slide", (1,)),
-        Part("end_on_any_full_city", (1,)),
-        Part("ply", (3,), 127),
     )
     snapshot_keys = ("passes", "ending_city", "stacks")
 
@@ -248,7 +243,7 @@ class Tuerme(Game):
         mover = int(state["to_move"])
         stacks = _parse_stacks(snapshot["stacks"])
         _check_stones(stacks)
-        passes = require_int(snapshot["passes"], "passes", 0, min(players, ply))
+        passes = require_int("passes", snapshot["passes"], 0, min(players, ply))
         _write_stacks(state, stacks)
         state["passes"] = passes
         city = _ending_city(stacks, bool(state["end_on_any_full_city"]))
@@ -258,8 +253,8 @@ class Tuerme(Game):
         )
         ending_city = snapshot["ending_city"]
         if ending_city is not None:
-            ending_city = require_int(ending_city, "ending_city", 0, CITIES - 1)
-        require_equal(ending_city, city, "ending_city (T11)")
+            ending_city = require_int("ending_city", ending_city, 0, CITIES - 1)
+        require_equal("ending_city (T11)", ending_city, city)
         state["ending_city"] = -1 if city is None else city
         for player in range(players):
             state["scores"][player] = _score(stacks, player, city)
@@ -267,18 +262,27 @@ class Tuerme(Game):
             _check_passes(state, mover, players, passes)
         return city is not None or passes == players or _lots_are_settled(stacks)
 
-    def action_to_str(self, state: Any, action: int) -> str:
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
         if action == kernel.PASS:
-            return "pass"
+            return Move("pass", "pass")
         plane, square = divmod(action, SQUARES)
         row, column = divmod(square, COLUMNS)
         to_row, to_column = (row, plane) if plane < COLUMNS else (plane - COLUMNS, column)
-        return f"move {row},{column} to {to_row},{to_column}"
+        name = f"move {row},{column} to {to_row},{to_column}"
+        return Move(name, "move", (square,), to_row * COLUMNS + to_column)
+
+    def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
+        if any(move.kind == "pass" for move in moves):
+            return "You have no move: pass."
+        return "Choose a stack, then where it goes."
+
+    def occupied(self, position: Mapping[str, Any]) -> list[int]:
+        return [stack["square"] for stack in position["stacks"]]
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         from tabletop_envs.render import tuerme as drawing
 
-        return drawing.text(snapshot, colour)
+        return drawing.text(self, snapshot, colour)
 
 
 def _read_stacks(state: Any) -> dict[int, Stack]:
@@ -315,37 +319,39 @@ def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
 def _parse_stacks(given: Any) -> dict[int, Stack]:
     """The stacks of a snapshot by their squares, each possible by itself."""
     stacks: dict[int, Stack] = {}
-    for entry in require_list(given, "stacks"):
-        stack = require_mapping(entry, "a stack", ("square", "colour", "symbol", "height"))
-        square = require_int(stack["square"], "the square of a stack", 0, SQUARES - 1)
+    for entry in require_list("stacks", given):
+        stack = require_mapping("a stack", entry, ("square", "colour", "symbol", "height"))
+        square = require_int("the square of a stack", stack["square"], 0, SQUARES - 1)
         name = f"of the stack on square {square}"
-        colour = require_int(stack["colour"], f"the colour {name}", 0, COLOURS - 1)
-        symbol = require_int(stack["symbol"], f"the symbol {name}", 0, SYMBOLS - 1)
-        height = require_int(stack["height"], f"the height {name}", 1, MAX_HEIGHT)
+        colour = require_int(f"the colour {name}", stack["colour"], 0, COLOURS - 1)
+        symbol = require_int(f"the symbol {name}", stack["symbol"], 0, SYMBOLS - 1)
+        height = require_int(f"the height {name}", stack["height"], 1, MAX_HEIGHT)
         require(
             square not in stacks,
             f"two stacks stand on square {square}, but must stand on different ones",
         )
         require(
             FIELDS[square] in (".", str(symbol)),
-            f"the symbol {name} is {symbol}, but must be {FIELDS[square]}, which that lot shows (T7)",
+            f"the symbol {name} is {symbol}, but must be {FIELDS[square]}, "
+            "which that lot shows (T7)",
         )
         stacks[square] = (colour, symbol, height)
     return stacks
 
 
 def _check_stones(stacks: Mapping[int, Stack]) -> None:
-    """The stones are those of the game (T3): joining keeps symbols, and each stack shows a stone of its own."""
+    """Require the stones of the game (T3): joining keeps symbols, each stack shows one stone."""
     stones, kinds = Counter[int](), Counter[tuple[int, int]]()
     for colour, symbol, height in stacks.values():
         stones[symbol] += height
         kinds[colour, symbol] += 1
     for symbol in range(SYMBOLS):
-        require_equal(stones[symbol], COLOURS * COPIES, f"the number of stones of symbol {symbol}")
+        require_equal(f"the number of stones of symbol {symbol}", stones[symbol], COLOURS * COPIES)
     for (colour, symbol), count in kinds.items():
         require(
             count <= COPIES,
-            f"{count} stacks show colour {colour} and symbol {symbol}, but must be at most {COPIES}",
+            f"{count} stacks show colour {colour} and symbol {symbol}, "
+            f"but must be at most {COPIES}",
         )
 
 
@@ -359,7 +365,8 @@ def _ending_city(stacks: Mapping[int, Stack], any_full_city: bool) -> int | None
             ending.append(city)
     require(
         len(ending) < 2,
-        f"stacks fill the cities {ending}, but must fill one at most so that it ends the game (T11)",
+        f"stacks fill the cities {ending}, "
+        "but must fill one at most so that it ends the game (T11)",
     )
     return ending[0] if ending else None
 
@@ -383,35 +390,37 @@ def _lots_are_settled(stacks: Mapping[int, Stack]) -> bool:
 
 
 def _check_passes(state: Any, mover: int, players: int, passes: int) -> None:
-    """Who has passed since the last move had no move then (T10), and so has none now."""
+    """Require that players who passed since the last move have no move (T10)."""
     states = np.array([state], state.dtype)
-    words = engine.new_legal(kernel.KERNEL)
+    legal_bits = engine.new_legal(kernel.KERNEL)
     result = np.zeros(3 + players, np.int64)
     for back in range(1, passes + 1):
         passed = (mover - back) % players
         states["to_move"] = passed
-        engine.advance_one(states, words, engine.REFRESH, 0, result)
+        engine.advance_one(states, legal_bits, engine.REFRESH, 0, result)
         require(
-            bool(words[kernel.PASS // HALF]),
-            f"passes is {passes}, but must be at most {back - 1}: player {passed} has a move and could not pass (T10)",
+            bool(legal_bits[kernel.PASS // HALF]),
+            f"passes is {passes}, but must be at most {back - 1}: "
+            f"player {passed} has a move and could not pass (T10)",
         )
 
 
 GAME = Tuerme()
+__doc__ = __doc__ and __doc__.replace("{observation}", observation_table(GAME.kernel))
 OBSERVATION = GAME.observation
 split_observation = GAME.split_observation
 
 
 def env(**options: Any) -> TabletopEnv:
-    """The environment, in which an illegal action loses (`TabletopEnv` has the arguments)."""
+    """Make an environment in which an illegal action loses (arguments: see `TabletopEnv`)."""
     return TabletopEnv(GAME, **{"on_illegal": "lose", **options})
 
 
 def raw_env(**options: Any) -> TabletopEnv:
-    """The environment, in which an illegal action raises `ValueError` (`TabletopEnv` has the arguments)."""
+    """Make an environment in which an illegal action raises `ValueError`."""
     return TabletopEnv(GAME, **options)
 
 
 def parallel_env(**options: Any) -> TabletopParallelEnv:
-    """The turn-based parallel environment, in which an illegal action loses (`TabletopParallelEnv` has the arguments)."""
+    """Make the turn-based parallel environment (arguments: see `TabletopParallelEnv`)."""
     return TabletopParallelEnv(GAME, **{"on_illegal": "lose", **options})

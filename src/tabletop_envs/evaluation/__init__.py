@@ -1,17 +1,17 @@
 """How good a position looks without searching: one heuristic a game, in compiled code.
 
-`evaluate(state, values)` and `is_settled(state)` are generic functions like those of `tabletop_envs.kernels`: they
-resolve by the state's record type. `register_heuristic` gives them a game's own; a game without one is valued at zero for
-everybody until it is over. A cached loop that calls them must take `workspace(kernel)` as an argument.
+`evaluate(state, values)` and `is_settled(state)` are generic functions like those of
+`tabletop_envs.kernels`: they resolve by the state's record type. `register_heuristic` gives them a
+game's own; in a game without one all values are zero until it is over.
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ from numba import from_dtype, njit, types
 from numba.extending import overload
 
 from tabletop_envs import registry
-from tabletop_envs.kernels import RUNNING, Kernel, code_digest
-from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels import RUNNING, Kernel
+from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
 
 if TYPE_CHECKING:
@@ -33,71 +33,85 @@ __all__ = [
     "is_settled",
     "load",
     "register_heuristic",
+    "search_settings",
     "value",
     "values",
-    "workspace",
 ]
 
-# The record types that have a heuristic, each with the file that holds it.
-_REGISTERED: dict[Any, str] = {}
-# The functions for `NUMBA_DISABLE_JIT=1`, by name and dtype (`kernels.compiling`).
-_INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
+
+class _Heuristic(NamedTuple):
+    """What the generic functions do for a game, and the settings of its searches."""
+
+    evaluate: Callable[..., Any]
+    is_settled: Callable[..., Any]
+    search: Mapping[str, Any]
+
+
+# By dtype and by the record type that Numba makes of it.
+_HEURISTICS: dict[Any, _Heuristic] = {}
+
+
+def _rewards_only(state: Any, values: Any) -> None:
+    write_rewards(state, values)
+
+
+def _always_settled(state: Any) -> bool:
+    return True
+
+
+_NONE = _Heuristic(_rewards_only, _always_settled, {})
+
+
+def _interpreted(name: str, state: Any) -> _Heuristic:
+    if not INTERPRETED:
+        raise TypeError(
+            f"evaluation.{name} is for compiled code, on a state whose kernel is imported"
+        )
+    return _HEURISTICS.get(state.dtype, _NONE)
 
 
 def evaluate(state: Any, values: Any) -> None:
-    """Write an estimate of every player's reward at the end, from −1 to 1 with the sum 0, into `values` (float64).
+    """Write an estimate of every player's reward at the end into `values` (float64).
 
-    Of a finished game the true rewards. What the library's heuristics look at is what all players see: hands that are
-    hidden, and chance to come, make no difference.
+    Estimates are from −1 to 1 with the sum 0; of a finished game they are the rewards. The
+    library's heuristics read only what all players see: hidden hands, and later chance, make no
+    difference.
     """
-    _interpret("evaluate", write_rewards, state, values)
+    _interpreted("evaluate", state).evaluate(state, values)
 
 
 def is_settled(state: Any) -> bool:
-    """Whether no decision is half made: False where the player in turn has chosen a stone, say, but not its place."""
-    return bool(_interpret("is_settled", lambda state: True, state))
-
-
-def _interpret(name: str, otherwise: Callable[..., Any], state: Any, *arguments: Any) -> Any:
-    if not INTERPRETED:
-        raise TypeError(
-            f"heuristics.{name} is for compiled code, on a state whose kernel is imported"
-        )
-    return _INTERPRETED.get((name, state.dtype), otherwise)(state, *arguments)
-
-
-def _has_none(state: Any) -> bool:
-    return isinstance(state, types.Record) and state not in _REGISTERED
+    """Whether no decision is half made: False where a stone has been chosen, say, but no place."""
+    return bool(_interpreted("is_settled", state).is_settled(state))
 
 
 @overload(evaluate, strict=False)
-def _evaluate_nothing(state, values):  # type: ignore[no-untyped-def]
-    def rewards_only(state, values):  # type: ignore[no-untyped-def]
-        write_rewards(state, values)
-
-    return rewards_only if _has_none(state) else None
+def _evaluate(state, values):  # type: ignore[no-untyped-def]
+    return _HEURISTICS.get(state, _NONE).evaluate if isinstance(state, types.Record) else None
 
 
 @overload(is_settled, strict=False)
-def _always_settled(state):  # type: ignore[no-untyped-def]
-    return (lambda state: True) if _has_none(state) else None
+def _is_settled(state):  # type: ignore[no-untyped-def]
+    return _HEURISTICS.get(state, _NONE).is_settled if isinstance(state, types.Record) else None
 
 
 def register_heuristic(
     kernel: Kernel,
     function: Callable[..., Any],
     *,
-    settled: Callable[..., Any] = lambda state: True,
+    settled: Callable[..., Any] = _always_settled,
+    search: Mapping[str, Any] | None = None,
 ) -> None:
     """Make `evaluate` and `is_settled` work on records of `kernel.state`.
 
     Args:
         kernel: The game's kernel.
-        function: A plain (not jitted) function `(state, values)` that writes the values of a running game.
-        settled: A plain function `(state) -> bool`; left out in games where every action is a whole decision.
+        function: A plain (not jitted) function `(state, values)` that writes the values of a
+            running game.
+        settled: A plain function `(state) -> bool`; left out in games where every action is a whole
+            decision.
+        search: Settings of the game's searches (`search.SearchConfig`) in place of the usual ones.
     """
-    record = from_dtype(kernel.state)
-    _REGISTERED[record] = function.__code__.co_filename
     of_running_game = njit(function)
 
     def evaluate_this(state, values):  # type: ignore[no-untyped-def]
@@ -106,57 +120,45 @@ def register_heuristic(
         else:
             write_rewards(state, values)
 
-    _INTERPRETED["evaluate", kernel.state] = evaluate_this
-    _INTERPRETED["is_settled", kernel.state] = settled
-    overload(evaluate, strict=False)(
-        lambda state, values: evaluate_this if state == record else None
-    )
-    overload(is_settled, strict=False)(lambda state: settled if state == record else None)
+    record = from_dtype(kernel.state)
+    heuristic = _Heuristic(evaluate_this, settled, search or {})
+    _HEURISTICS[record] = _HEURISTICS[kernel.state] = heuristic
+    file = function.__code__.co_filename
+    if Path(file).parent != Path(__file__).parent:
+        SOURCES[record] = file
 
 
 def has_heuristic(kernel: Kernel) -> bool:
-    """Whether a heuristic is registered for a kernel's states (of the library's games: once `load` has imported it)."""
-    return from_dtype(kernel.state) in _REGISTERED
+    """Whether a heuristic is registered (of the library's games: once `load` has imported it)."""
+    return kernel.state in _HEURISTICS
+
+
+def search_settings(kernel: Kernel) -> Mapping[str, Any]:
+    """The settings of searches that a kernel's heuristic asks for in place of the usual ones."""
+    return _HEURISTICS.get(kernel.state, _NONE).search
 
 
 def load(game: Game) -> None:
-    """Import the heuristic of one of the library's games, if it has one; a custom game registers its own."""
-    if game.name in registry.GAMES:
-        _import(f"{__name__}.{game.name}")
+    """Import the heuristic of one of the library's games, if it has one.
 
-
-@functools.cache
-def _import(module: str) -> None:
-    if importlib.util.find_spec(module):
+    A custom game registers its own.
+    """
+    module = f"{__name__}.{game.name}"
+    if game.name in registry.GAMES and importlib.util.find_spec(module):
         importlib.import_module(module)
 
 
-def workspace(kernel: Kernel) -> npt.NDArray[np.void]:
-    """One record with `values` (float64, for `evaluate`), whose type changes with the heuristic.
-
-    Numba keys its on-disk cache on the types of a loop's arguments. A state's type carries a digest
-    of the kernels' source but not of the heuristics', so this record's type does: a loop that takes
-    it is compiled anew after an edit.
-    """
-    return np.zeros(1, _workspace_dtype(_REGISTERED.get(from_dtype(kernel.state))))
-
-
-@functools.cache
-def _workspace_dtype(heuristic: str | None) -> np.dtype[Any]:
-    title = f"code {code_digest(__file__, *([heuristic] if heuristic else []))}"
-    return record_dtype(np.dtype([((title, "values"), np.float64, (MAX_PLAYERS,))], align=True))
-
-
 @compiled_loop
-def _evaluate_lanes(states: Any, work: Any, values: Any) -> None:
+def _evaluate_lanes(states: Any, estimates: Any) -> None:
+    values = np.zeros(MAX_PLAYERS)
     for lane in range(len(states)):
-        evaluate(states[lane], work[0].values)
-        for player in range(values.shape[1]):
-            values[lane, player] = work[0].values[player]
+        evaluate(states[lane], values)
+        for player in range(estimates.shape[1]):
+            estimates[lane, player] = values[player]
 
 
 def values(game: Game, states: State) -> npt.NDArray[np.float64]:
-    """The estimates of `evaluate` for many games at once, those of a batch (`batch.states`) say.
+    """The estimates of `evaluate` for many games at once, such as those of a batch.
 
     Args:
         game: The game, as `registry.get_game` or `batch.game` gives it.
@@ -166,19 +168,19 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
         `float64 (lanes, players)`, every row from −1 to 1 with the sum 0.
 
     Raises:
-        TypeError, ValueError: For what are no states of this game, naming what is wrong (`Game.require_states`).
+        TypeError, ValueError: For what are no states of this game, naming what is wrong
+            (`Game.require_states`).
     """
     game.require_states(states)
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
-    # Copied where Numba would compile the loop again: arrays that cannot be written to, or with gaps.
-    states = np.require(states, requirements=("C", "A", "W"))
-    _evaluate_lanes(states, workspace(game.kernel), estimates)
+    # Copied where Numba would compile the loop again: arrays that are read-only, or with gaps.
+    _evaluate_lanes(np.require(states, requirements=("C", "A", "W")), estimates)
     return estimates
 
 
 def value(env: TabletopEnv) -> list[float]:
-    """The heuristic's estimate of every player's reward at the end, for the position of an AEC environment.
+    """The heuristic's estimate of every player's reward at the end, for an AEC environment.
 
     One number from −1 to 1 a player, with the sum 0; of a finished game the rewards.
     """

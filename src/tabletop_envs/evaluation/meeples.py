@@ -3,14 +3,17 @@
 An estimate of every player's final score is the sum of
 
 - the points as they stand, and `SUPPLY` for each meeple still in supply;
-- for every own block on which a meeple of the player could stand (not beside an own meeple), until that player's turn to put
-  meeples is over: `BLOCK`, and `BLOCK_VALUE` a pip; for every other own block `BRIDGE`: it leads on to further fields;
+- for every own block on which a meeple of the player could stand (not beside an own meeple), until
+  that player's turn to put meeples is over: `BLOCK`, and `BLOCK_VALUE` a pip; for every other own
+  block `BRIDGE`: it leads on to further fields;
 - for every field beside an own meeple that can take a block: `STEP`;
-- for every field within *reach*, where the next meeple could stand: one that shows 1 … 6, has no meeple, lies beside no own
-  meeple, but beside an own block or one of those steps: `REACH`, and `REACH_VALUE` a pip.
+- for every field within *reach*, where the next meeple could stand: one that shows 1 … 6, has no
+  meeple, lies beside no own meeple, but beside an own block or one of those steps: `REACH`, and
+  `REACH_VALUE` a pip.
 
-Hands make no difference. The estimates become values by `standings.write_values`; a lead is worth the more, the fewer
-meeples the player with the smallest supply has left, because the game ends with the last of them.
+Hands make no difference. The estimates become values by `standings.write_values`; the fewer meeples
+the player with the smallest supply has left, the more a lead is worth, because the game ends with
+the last of them.
 """
 
 from __future__ import annotations
@@ -23,15 +26,15 @@ from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
 from tabletop_envs.kernels.bits import jit_inline
 from tabletop_envs.kernels.meeples import KERNEL
-from tabletop_envs.kernels.meeples_state import (
+from tabletop_envs.kernels.meeples.material import (
     LAND,
     MEEPLES,
     NO_FIELD,
     NO_STONE,
-    all_meeples,
+    of_all_players,
     valued_fields,
 )
-from tabletop_envs.kernels.meeples_table import load, neighbours
+from tabletop_envs.kernels.meeples.table import load, neighbours
 from tabletop_envs.kernels.vectors import count_bits
 
 SUPPLY = 0.1
@@ -55,7 +58,7 @@ def pips(state: Any, fields: Any) -> int:
 
 
 def is_settled(state: Any) -> bool:
-    """Neither a stone nor a field has been chosen, and no special action waits, save to land a stone.
+    """Whether nothing has been chosen, and no special action waits but to land a stone.
 
     A stone lands in thousands of ways: where to is a decision of its own.
     """
@@ -66,7 +69,7 @@ def is_settled(state: Any) -> bool:
 def values_of(state: Any, values: Any) -> None:
     """See `evaluation.evaluate`."""
     players = state.num_players
-    taken = all_meeples(state)
+    taken = of_all_players(state.meeples)
     valued = valued_fields(state)
     free = valued & ~taken
     fewest = state.supply[0]
@@ -90,4 +93,7 @@ def values_of(state: Any, values: Any) -> None:
     write_values(values, players, TEMPERATURE + TEMPERATURE_MEEPLE * np.float64(fewest))
 
 
-register_heuristic(KERNEL, values_of, settled=is_settled)
+# A position in the middle of a round is hard to value: some random actions later, with the dice
+# fallen, the heuristic says more.
+SEARCH = {"exploration": 1.0, "temperature": 0.03, "playout": 60}
+register_heuristic(KERNEL, values_of, settled=is_settled, search=SEARCH)

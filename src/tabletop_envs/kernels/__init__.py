@@ -27,8 +27,9 @@ word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes 
   `words` (`uint64`), every one of them; at least one action is legal.
 - `step(state, action)`: play a legal action (int64) in a running game, without checking it, and keep `ply`, `to_move`,
   `status` and `scores` up to date. The result of an illegal action is undefined, but never out of bounds.
-- `observe(state, player, observation)`: write what `player` sees into `observation`
-  (`int8[observation_size]`, contiguous), every entry of it, whether the game runs or is over.
+- `observe(state, player, observation)`: write what `player` sees into `observation` (`int8[observation_size]`,
+  contiguous), every entry of it, whether the game runs or is over. The kernel declares the parts of an observation
+  (`Part`) once: sizes, bounds, named views and the manual's table follow, and `offsets` says where each part starts.
 - `deal_hidden(state, player, generator)`, only in games that hide something: deal anew what `player` cannot see, at random among
   all that agrees with what the player has seen, and let chance go on from `generator` (uint64). Elsewhere the engine
   sets the generator alone.
@@ -38,17 +39,18 @@ Arrows point one way: kernels know nothing of environments, seeds or spaces.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+import math
+from collections import namedtuple
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED, record_dtype
+from tabletop_envs.kernels.compiling import INTERPRETED, code_digest, record_dtype
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
@@ -64,37 +66,45 @@ COMMON_FIELDS: tuple[tuple[str, type], ...] = (
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of an observation: name, shape, meaning, and the range of its numbers over all options (int8)."""
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str = ""
+    high: int = 1
+    low: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many numbers the part has."""
+        return math.prod(self.shape)
+
+
+def offsets(parts: Sequence[Part]) -> Any:
+    """Where each part starts: a NamedTuple of ints by the parts' names, for use in compiled code."""
+    starts = accumulate((part.size for part in parts[:-1]), initial=0)
+    return namedtuple("Offsets", [part.name for part in parts])(*starts)
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A registered game: its state's dtype, the shape of its action set and the length of its observation."""
+    """A registered game: its state's dtype, the shape of its action set and the parts of its observation."""
 
     state: np.dtype[Any]
     num_actions: int
     word_bits: int
-    observation_size: int
+    observation: tuple[Part, ...]
+
+    @property
+    def observation_size(self) -> int:
+        """The length of an observation."""
+        return sum(part.size for part in self.observation)
 
     @property
     def num_words(self) -> int:
         """How many words of `word_bits` bits a set of actions takes."""
         return -(-self.num_actions // self.word_bits)
-
-
-def code_digest(*files: str) -> str:
-    """A short digest of source: this package's kernels, and further compiled code by its files.
-
-    As the title of a field it makes a dtype, and so the key of Numba's cache, change with the code.
-    Names of files and folders count: what Numba keeps on disk names the modules it came from.
-
-    Args:
-        *files: The `__file__` of other modules. A package's `__init__.py` stands for all its files;
-            code typed into an interpreter has no file, only a name.
-    """
-    digest = hashlib.blake2b(digest_size=8)
-    for path in (Path(file).absolute() for file in (__file__, *files)):
-        package = path.name == "__init__.py"
-        for source in sorted(path.parent.rglob("*.py")) if package else [path]:
-            digest.update("/".join(source.parts[-2:]).encode())
-            digest.update(source.read_bytes() if source.is_file() else b"")
-    return digest.hexdigest()
 
 
 def state_dtype(

@@ -13,6 +13,7 @@ import pickle
 import threading
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,29 @@ def interpreted_as(plain: Callable[..., Any]) -> Callable[[Any], Any]:
 
 # The cache on disk
 
+# The library's packages of compiled code.
+PACKAGES = ("kernels", "evaluation", "search")
+# The files of heuristics outside of them, by the type of their games' records.
+SOURCES: dict[Any, str] = {}
+
+
+def code_digest(*files: str) -> str:
+    """A short digest of source: the library's compiled code, and further code by its files.
+
+    As the title of a field it makes a dtype, and so the key of Numba's cache, change with the code.
+    Names of files and folders count: what Numba keeps on disk names the modules it came from.
+
+    Args:
+        *files: The `__file__` of other modules; code typed into an interpreter has only a name.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    library = Path(__file__).parents[1]
+    own = [path for name in PACKAGES for path in sorted((library / name).rglob("*.py"))]
+    for path in (*own, *(Path(file).absolute() for file in files)):
+        digest.update("/".join(path.parts[-2:]).encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
 
 def _brief(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -103,6 +127,13 @@ class _LoopCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, but a disk that fails only costs time (numba/numba#10434)."""
 
     _impl_class = _CheckedResult
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        # Numba does not see edits in other files. The library's source and the kernel's are in the
+        # type of a game's records, but a heuristic may come later and from elsewhere.
+        types = {getattr(argument, "dtype", None) for argument in sig}
+        files = [file for record, file in SOURCES.items() if record in types]
+        return (*super()._index_key(sig, codegen), code_digest(*files) if files else "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

@@ -43,11 +43,20 @@ def _unknown(
         if isinstance(inner, ast.Attribute) and _is(inner.value, state):
             if inner.attr not in names:
                 yield function.__code__.co_filename, inner.lineno, inner.attr
-        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
+        elif isinstance(inner, ast.Call):
             for argument, value in enumerate(inner.args):
                 if _is(value, state):
-                    called = function.__globals__.get(inner.func.id)
+                    called = _called(inner.func, function.__globals__)
                     yield from _unknown(called, argument, names, seen)
+
+
+def _called(node: ast.expr, names: dict[str, Any]) -> Any:
+    """What `function` or `module.function` means among global names; None for anything else."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(_called(node.value, names), node.attr, None)
+    return None
 
 
 def _is(node: ast.AST, name: str) -> bool:

@@ -25,7 +25,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register, state_dtype
+from tabletop_envs.kernels import (
+    BY_LIMIT,
+    RUNNING,
+    TERMINATED,
+    Kernel,
+    Part,
+    offsets,
+    register,
+    state_dtype,
+)
 from tabletop_envs.kernels.bits import ONE, ZERO, board, write_bytes
 
 SIZE = 7
@@ -33,7 +42,19 @@ SQUARES = SIZE * SIZE
 NUM_ACTIONS = 27 * SQUARES
 PLACE_HORIZONTAL, PLACE_VERTICAL = np.uint64(0), np.uint64(1)
 FIRST_MOVE_PLANE, SWAP_PLANE = np.uint64(2), np.uint64(26)
-OBSERVATION_SIZE = 9 * SQUARES + 3 + 2 + 2 + 2 + 3
+
+OBSERVATION = (
+    Part("own_pieces", (3, SIZE, SIZE), "planes of the own spire, nave, houses"),
+    Part("other_pieces", (3, SIZE, SIZE), "the same of the other player"),
+    Part("ridges", (2, SIZE, SIZE), "planes of the pieces with horizontal, vertical ridge"),
+    Part("pastor", (1, SIZE, SIZE), "where the pastor stands"),
+    Part("phase", (3,), "churches, houses, moves"),
+    Part("to_move", (2,), "the player to move: own, other; both 0 at the end"),
+    Part("seat", (2,), "the observing player: light, dark"),
+    Part("houses_left", (2,), "houses still to be placed: own, other", high=7),
+    Part("ply", (3,), "actions played, in base 128, lowest digit first", high=127),
+)
+AT = offsets(OBSERVATION)
 
 STATE = state_dtype(
     2,
@@ -241,41 +262,40 @@ def step(state: Any, action: int) -> None:
 
 @njit
 def observe(state: Any, player: int, observation: Any) -> None:
-    """What a player sees: the table in `tabletop_envs.envs.kirche`, own pieces first."""
+    """What a player sees (`OBSERVATION`), own pieces first."""
     other = 1 - player
     own_pieces, other_pieces = state.pieces[player], state.pieces[other]
     church = state.spires | state.naves
     pieces = own_pieces | other_pieces
-    write_bytes(observation, 0 * SQUARES, own_pieces & state.spires, SQUARES)
-    write_bytes(observation, 1 * SQUARES, own_pieces & state.naves, SQUARES)
-    write_bytes(observation, 2 * SQUARES, own_pieces & ~church, SQUARES)
-    write_bytes(observation, 3 * SQUARES, other_pieces & state.spires, SQUARES)
-    write_bytes(observation, 4 * SQUARES, other_pieces & state.naves, SQUARES)
-    write_bytes(observation, 5 * SQUARES, other_pieces & ~church, SQUARES)
-    write_bytes(observation, 6 * SQUARES, pieces & state.horizontal, SQUARES)
-    write_bytes(observation, 7 * SQUARES, pieces & ~state.horizontal, SQUARES)
-    write_bytes(observation, 8 * SQUARES, state.pastor, SQUARES)
+    write_bytes(observation, AT.own_pieces, own_pieces & state.spires, SQUARES)
+    write_bytes(observation, AT.own_pieces + SQUARES, own_pieces & state.naves, SQUARES)
+    write_bytes(observation, AT.own_pieces + 2 * SQUARES, own_pieces & ~church, SQUARES)
+    write_bytes(observation, AT.other_pieces, other_pieces & state.spires, SQUARES)
+    write_bytes(observation, AT.other_pieces + SQUARES, other_pieces & state.naves, SQUARES)
+    write_bytes(observation, AT.other_pieces + 2 * SQUARES, other_pieces & ~church, SQUARES)
+    write_bytes(observation, AT.ridges, pieces & state.horizontal, SQUARES)
+    write_bytes(observation, AT.ridges + SQUARES, pieces & ~state.horizontal, SQUARES)
+    write_bytes(observation, AT.pastor, state.pastor, SQUARES)
     ply, houses = state.ply, 2 * state.num_houses
     placed = min(max(ply - 4, 0), houses)
     light_left, dark_left = state.num_houses - (placed + 1) // 2, state.num_houses - placed // 2
     running = state.status == RUNNING
-    tail = observation[9 * SQUARES :]
-    tail[0] = ply < 4
-    tail[1] = 4 <= ply < 4 + houses
-    tail[2] = ply >= 4 + houses
-    tail[3] = running and state.to_move == player
-    tail[4] = running and state.to_move == other
-    tail[5] = player == 0
-    tail[6] = player == 1
-    tail[7] = light_left if player == 0 else dark_left
-    tail[8] = dark_left if player == 0 else light_left
-    tail[9] = ply & 127
-    tail[10] = (ply >> 7) & 127
-    tail[11] = ply >> 14
+    observation[AT.phase] = ply < 4
+    observation[AT.phase + 1] = 4 <= ply < 4 + houses
+    observation[AT.phase + 2] = ply >= 4 + houses
+    observation[AT.to_move] = running and state.to_move == player
+    observation[AT.to_move + 1] = running and state.to_move == other
+    observation[AT.seat] = player == 0
+    observation[AT.seat + 1] = player == 1
+    observation[AT.houses_left] = light_left if player == 0 else dark_left
+    observation[AT.houses_left + 1] = dark_left if player == 0 else light_left
+    observation[AT.ply] = ply & 127
+    observation[AT.ply + 1] = (ply >> 7) & 127
+    observation[AT.ply + 2] = ply >> 14
 
 
 KERNEL = register(
-    Kernel(STATE, NUM_ACTIONS, SQUARES, OBSERVATION_SIZE),
+    Kernel(STATE, NUM_ACTIONS, SQUARES, OBSERVATION),
     start_function=start,
     legal_actions_function=legal_actions,
     step_function=step,

@@ -22,6 +22,8 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     Kernel,
+    Part,
+    offsets,
     register,
     rng,
     state_dtype,
@@ -59,7 +61,37 @@ MAX_PLAYERS = COLOURS = SYMBOLS = 4
 COPIES = 5
 PASS = (COLUMNS + ROWS) * SQUARES
 NUM_ACTIONS = PASS + 1
-OBSERVATION_SIZE = 14 * SQUARES + 3 + 4 + 4 + 4 + 1 + CITIES + 1 + 1 + 3
+MAX_HEIGHT = 5
+# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
+MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
+
+BOARD = (ROWS, COLUMNS)
+OBSERVATION = (
+    Part(
+        "colours",
+        (COLOURS, *BOARD),
+        "planes of the stacks of each player's colour in seat order, then of the neutral colours by "
+        "number; on streets and in lots, like all stacks below",
+    ),
+    Part(
+        "movable",
+        (1, *BOARD),
+        "the stacks that the observing player may move: own, neutral, on streets",
+    ),
+    Part("symbols", (SYMBOLS, *BOARD), "planes of the stacks of each symbol"),
+    Part("heights", (1, *BOARD), "the height of the stack on each square", high=MAX_HEIGHT),
+    Part("vacant_lots", (SYMBOLS, *BOARD), "planes of the vacant lots of each symbol"),
+    Part("num_players", (3,), "2, 3, 4 players"),
+    Part("to_move", (4,), "who is to move; all 0 once the game is over"),
+    Part("seat", (4,), "the observing player: `player_0` … `player_3`"),
+    Part("scores", (4,), "the scores as they stand, in seat order", high=MAX_SCORE),
+    Part("passes", (1,), "how many players have just passed in a row", high=4),
+    Part("ending_city", (CITIES,), "the city that ended the game"),
+    Part("slide", (1,), "that option"),
+    Part("end_on_any_full_city", (1,), "that option"),
+    Part("ply", (3,), "actions played, in base 128, lowest digit first", high=127),
+)
+AT = offsets(OBSERVATION)
 
 # Of each board the two halves: [..., 0] the upper, [..., 1] the lower.
 STATE = state_dtype(
@@ -306,24 +338,32 @@ def step(state: Any, action: int) -> None:
 
 
 @jit_inline
-def write_plane(observation: Any, plane: int, upper: int, lower: int) -> None:
-    """Write a bitboard as plane number `plane`."""
-    write_word(observation, plane * SQUARES, upper)
-    write_word(observation, plane * SQUARES + HALF, lower)
+def write_plane(observation: Any, offset: int, upper: int, lower: int) -> None:
+    """Write a bitboard as a plane."""
+    write_word(observation, offset, upper)
+    write_word(observation, offset + HALF, lower)
+
+
+@jit_inline
+def flag(value: int, offset: int) -> int:
+    """The word (uint64) that `observe` writes from `num_players` on, with `value` (0 or 1) at an offset."""
+    return np.uint64(value) << np.uint64(offset - AT.num_players)
 
 
 @njit
 def observe(state: Any, player: int, observation: Any) -> None:
-    """What a player sees: the table in `tabletop_envs.envs.tuerme`, the own colour first."""
+    """What a player sees (`OBSERVATION`), the own colour first."""
     players = state.num_players
     upper, lower = occupied_squares(state, 0), occupied_squares(state, 1)
     for place in range(COLOURS):
         colour = player + place
         colour = colour - players if colour >= players else colour
         colour = np.uint64(colour if place < players else place)
-        write_plane(observation, place, state.colours[colour, 0], state.colours[colour, 1])
+        plane = AT.colours + place * SQUARES
+        write_plane(observation, plane, state.colours[colour, 0], state.colours[colour, 1])
     me = np.uint64(player)
-    write_plane(observation, 4, movable_stacks(state, me, 0), movable_stacks(state, me, 1))
+    movable = movable_stacks(state, me, 0), movable_stacks(state, me, 1)
+    write_plane(observation, AT.movable, movable[0], movable[1])
     ones, ones_lower = state.symbols[0, 0], state.symbols[0, 1]
     twos, twos_lower = state.symbols[1, 0], state.symbols[1, 1]
     shown = (
@@ -333,39 +373,41 @@ def observe(state: Any, player: int, observation: Any) -> None:
         (ones & twos, ones_lower & twos_lower),
     )
     for symbol in range(SYMBOLS):
-        write_plane(observation, 5 + symbol, shown[symbol][0] & upper, shown[symbol][1] & lower)
+        plane = AT.symbols + symbol * SQUARES
+        write_plane(observation, plane, shown[symbol][0] & upper, shown[symbol][1] & lower)
     for half in range(2):
         ones, twos, fours = state.heights[0, half], state.heights[1, half], state.heights[2, half]
-        write_number_word(observation, 9 * SQUARES + half * HALF, ones, twos, fours)
+        write_number_word(observation, AT.heights + half * HALF, ones, twos, fours)
     upper, lower = LOTS & ~upper, LOTS & ~lower
     for symbol in range(SYMBOLS):
-        write_plane(observation, 10 + symbol, shown[symbol][0] & upper, shown[symbol][1] & lower)
+        plane = AT.vacant_lots + symbol * SQUARES
+        write_plane(observation, plane, shown[symbol][0] & upper, shown[symbol][1] & lower)
     # All numbers that are 0 or 1 are bits of one word; the others are written over their zeros.
     mover = state.to_move - player
     mover = mover + players if mover < 0 else mover
     running = np.uint64(state.status == RUNNING)
     flags = (
-        (ONE << np.uint64(players - 2))
-        | (running << np.uint64(3 + mover))
-        | (ONE << np.uint64(7 + player))
-        | (np.uint64(state.ending_city >= 0) << np.uint64(16 + max(state.ending_city, 0)))
-        | (np.uint64(state.slide) << np.uint64(24))
-        | (np.uint64(state.end_on_any_full_city) << np.uint64(25))
+        flag(ONE, AT.num_players + players - 2)
+        | flag(running, AT.to_move + mover)
+        | flag(ONE, AT.seat + player)
+        | flag(state.ending_city >= 0, AT.ending_city + max(state.ending_city, 0))
+        | flag(state.slide, AT.slide)
+        | flag(state.end_on_any_full_city, AT.end_on_any_full_city)
     )
-    tail = observation[14 * SQUARES :]
-    write_bytes(tail, 0, flags, 29)
+    write_bytes(observation, AT.num_players, flags, AT.ply + 3 - AT.num_players)
     for place in range(MAX_PLAYERS):
         other = player + place
         other = other - players if other >= players else other
-        tail[11 + place] = state.scores[np.uint64(other) & _3] if place < players else 0
-    tail[15] = state.passes
-    tail[26] = state.ply & 127
-    tail[27] = (state.ply >> 7) & 127
-    tail[28] = state.ply >> 14
+        score_there = state.scores[np.uint64(other) & _3] if place < players else 0
+        observation[AT.scores + place] = score_there
+    observation[AT.passes] = state.passes
+    observation[AT.ply] = state.ply & 127
+    observation[AT.ply + 1] = (state.ply >> 7) & 127
+    observation[AT.ply + 2] = state.ply >> 14
 
 
 KERNEL = register(
-    Kernel(STATE, NUM_ACTIONS, HALF, OBSERVATION_SIZE),
+    Kernel(STATE, NUM_ACTIONS, HALF, OBSERVATION),
     start_function=start,
     legal_actions_function=legal_actions,
     step_function=step,

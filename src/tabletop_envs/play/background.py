@@ -1,4 +1,4 @@
-"""Nobody waits for the compiler without a word: it is told of once, and agents are compiled while a person thinks."""
+"""Say once that Numba compiles, and compile agents while a person thinks."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from tabletop_envs.envs.aec import TabletopEnv
+from numba.core import event
+
+from tabletop_envs.envs.aec import TabletopEnv
 
 MESSAGE = "compiling for the first use: this takes up to a minute ..."
-# An agent's name, and the game that it is to choose in.
-Choose = Callable[[str, "TabletopEnv"], object]
+# Chooses as a named agent in a game.
+Choose = Callable[[str, TabletopEnv], object]
 
 
-def _nothing(record: logging.LogRecord) -> bool:
-    return False
-
-
-class Compiling:
-    """Within `with`, `say` is told once that Numba compiles (what it finds in its cache is not compiled)."""
+class Compiling(event.Listener):  # type: ignore[misc]
+    """Within `with`, `say` is told once that Numba compiles; loading from its cache is not told."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
@@ -31,31 +28,28 @@ class Compiling:
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        from numba.core import event
-
-        compiling = self
-
-        class Listener(event.Listener):  # type: ignore[misc]
-            def on_start(self, _: Any) -> None:
-                compiling._begins()
-
-            def on_end(self, _: Any) -> None: ...
-
-        self._stack.enter_context(event.install_listener("numba:compile", Listener()))
+        self._stack.enter_context(event.install_listener("numba:compile", self))
         # The library's own message of the same would come a second later.
         logger = logging.getLogger("tabletop_envs")
-        logger.addFilter(_nothing)
-        self._stack.callback(logger.removeFilter, _nothing)
+        logger.addFilter(self._silence)
+        self._stack.callback(logger.removeFilter, self._silence)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _begins(self) -> None:
+    def _silence(self, record: logging.LogRecord) -> bool:
+        return False
+
+    def on_start(self, _: Any) -> None:
+        """Numba begins to compile."""
         if threading.current_thread() is self._behind:
             self._behind_compiles = True
         else:
             self._tell()
+
+    def on_end(self, _: Any) -> None:
+        """Numba has compiled."""
 
     def _tell(self) -> None:
         if not self._told:
@@ -63,15 +57,13 @@ class Compiling:
             self._say(MESSAGE)
 
     def behind(self, agents: Iterable[str], env: TabletopEnv, choose: Choose) -> None:
-        """Let agents choose in a copy of a game, in a thread of its own, so that they are compiled when it is their turn."""
+        """Let agents choose in a copy of a game, in a thread, to have them compiled in time."""
         names = sorted(set(agents) - {"human", "random"})
-        if not names:
-            return
         copy = env.clone()
 
         def work() -> None:
             for name in names:
-                # Whatever is wrong shows when the agent is asked in earnest.
+                # An error shows when the agent has to choose in the game itself.
                 with contextlib.suppress(Exception):
                     choose(name, copy)
 
@@ -79,7 +71,7 @@ class Compiling:
         self._behind.start()
 
     def wait(self) -> None:
-        """Wait until nothing is compiled in the background any more."""
+        """Wait until nothing is compiled in the background."""
         if self._behind is not None and self._behind.is_alive():
             if self._behind_compiles:
                 self._tell()

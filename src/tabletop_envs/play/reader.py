@@ -12,7 +12,7 @@ Reader = Callable[[str, Sequence[str]], str]
 
 
 def make_reader() -> Reader:
-    """A reader of standard input. ImportError naming the extra where a terminal would need what is not installed."""
+    """A reader of standard input; on a terminal ImportError, naming the extra, if it is missing."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _completing_reader()
     return read_plainly

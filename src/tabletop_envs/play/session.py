@@ -1,43 +1,60 @@
-"""A game between people and agents: moves by name, undo, hints, and a record to go on from. Knows nothing of drawing."""
+"""A game between people and agents: moves by name, undo, hints, records. Draws nothing."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tabletop_envs import checks, foreign, locks, registry
+from tabletop_envs import checks, files, registry
 from tabletop_envs.agents import GameAgent, fingerprint, make_agent
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import find_game
 
-__all__ = ["HUMAN", "Session", "load", "save"]
+__all__ = ["HINT_AGENT", "HUMAN", "Move", "Session", "load", "save"]
 
 HUMAN = "human"
+HINT_AGENT = "mcts:1000"
 NOTHING_TO_UNDO = "there is nothing to undo: chance, such as a roll of dice, is never taken back"
+# The room of a search's tree: a few nodes for each of its simulations, but not more than this.
+NODES_A_SIMULATION, MAX_NODES = 4, 200_000
 
 
-class _Step(NamedTuple):
-    """An action, whether a person chose it among several, and the game after it."""
+class Move(NamedTuple):
+    """An action of a session's history.
+
+    Attributes:
+        action: The action.
+        player: Who played it.
+        name: Its name.
+        only: Whether it was the only legal one.
+        chosen: Whether a person chose it among several: what `undo` goes back to.
+        after: The game after it; not to be stepped.
+    """
 
     action: int
-    decided: bool
-    env: TabletopEnv
+    player: int
+    name: str
+    only: bool
+    chosen: bool
+    after: TabletopEnv
 
 
 class Session:
     """A running game.
 
-    Undo stops at chance: what dice were rolled for, or cards dealt, is played. Otherwise undo, look, undo would tell what the
-    dice will show. What another player has shown by playing stays known after an undo, as it would at a table. A record
-    holds the seed, and so all chance to come: who saves a game and reads or resumes the file can know it.
+    Undo stops at chance: dice that were rolled stay rolled. Otherwise undo, look, undo would tell
+    what the dice will show. What another player has shown by playing stays known after an undo, as
+    it would at a table. A record holds the seed, and so all chance to come: who saves a game and
+    reads or resumes the file can know it.
 
     Args:
         game: The game's id or name.
@@ -47,9 +64,11 @@ class Session:
 
     Attributes:
         agents: The names of the players' agents.
+        moves: The history, a `Move` for each action.
 
     Raises:
-        TypeError, ValueError: For an unknown game, agent or option, and for a wrong number of agents.
+        TypeError, ValueError: For an unknown game, agent or option, and for a wrong number of
+            agents.
     """
 
     def __init__(
@@ -74,7 +93,8 @@ class Session:
     def resume(cls, record: GameRecord, agents: Sequence[str] | None = None) -> Session:
         """Resume an unfinished game, with its agents or with others.
 
-        ValueError for a record that breaks the rules, a finished game, or an unknown or wrong number of agents.
+        ValueError for a record that breaks the rules, a finished game, or an unknown or wrong
+        number of agents.
         """
         if record.result is not None:
             raise ValueError("the game is over: there is nothing to resume")
@@ -87,10 +107,11 @@ class Session:
         if len(agents) != len(record.agents):
             raise ValueError(f"there are {len(agents)} agents for {len(record.agents)} players")
         self.agents = agents
-        self._choosers = [None if name == HUMAN else _require_game_agent(name) for name in agents]
+        self._choosers = [None if name == HUMAN else _game_agent(name) for name in agents]
         self._seed, self._start = record.seed, record.start
-        # All that changes is this list, by one operation at a time: an interruption leaves nothing half done.
-        self._steps: list[_Step] = []
+        # All that changes is this list, by one operation at a time: an interruption leaves nothing
+        # half done.
+        self.moves: list[Move] = []
         beginning = GameRecord(
             record.game, record.options, record.agents, [], record.seed, record.start
         )
@@ -103,12 +124,12 @@ class Session:
     @property
     def env(self) -> TabletopEnv:
         """The game as it stands (`render_mode="ansi"`); not to be stepped."""
-        return self._steps[-1].env if self._steps else self._first
+        return self.moves[-1].after if self.moves else self._first
 
     @property
     def actions(self) -> list[int]:
-        """What has been played."""
-        return [step.action for step in self._steps]
+        """The actions played so far."""
+        return [move.action for move in self.moves]
 
     @property
     def over(self) -> bool:
@@ -117,7 +138,7 @@ class Session:
 
     @property
     def player(self) -> int:
-        """The player in turn."""
+        """The player to move."""
         return self.env.possible_agents.index(self.env.agent_selection)
 
     @property
@@ -125,8 +146,19 @@ class Session:
         """Whether the game waits for a person."""
         return not self.over and self._choosers[self.player] is None
 
+    @property
+    def viewer(self) -> int | None:
+        """The player from whose seat the game is shown: the person to move, or else the first one.
+
+        None, which shows all that there is, without people and once the game is over.
+        """
+        people = [player for player, name in enumerate(self.agents) if name == HUMAN]
+        if self.over or not people:
+            return None
+        return self.player if self.player in people else people[0]
+
     def legal_moves(self) -> dict[str, int]:
-        """The legal actions by their names, in ascending order of actions; none once the game is over."""
+        """The legal actions by name, in ascending order of actions; none once the game is over."""
         if self.over:
             return {}
         actions = np.flatnonzero(self.env.action_mask()).tolist()
@@ -135,41 +167,65 @@ class Session:
     # Moves
 
     def play(self, action: int) -> str:
-        """Play an action for the player in turn, whoever that is; its name. ValueError, the game untouched, if it is illegal."""
-        name = self.env.action_to_str(action)
-        after = self.env.clone()
-        decided = self.human_to_move and int(after.action_mask().sum()) > 1
+        """Play an action for the player to move and return its name.
+
+        ValueError, with the game unchanged, if it is illegal.
+        """
+        env = self.env
+        name, player = env.action_to_str(action), self.player
+        only = int(env.action_mask().sum()) == 1
+        chosen = self._choosers[player] is None and not only
+        after = env.clone()
         after.step(action)
-        self._steps.append(_Step(int(action), decided, after))
+        self.moves.append(Move(int(action), player, name, only, chosen, after))
         return name
 
     def play_agent(self) -> str:
-        """Let the agent in turn play; the name of its action. ValueError if a person is in turn."""
-        agent = None if self.over else self._choosers[self.player]
-        if agent is None:
-            raise ValueError("no agent is in turn")
-        return self.play(agent.choose(self.env, self._rng(self.player)))
+        """Let the agent to move play and return its action's name.
 
-    def hint(self, agent: str) -> str:
-        """The name of the action that an agent would choose for the player in turn.
+        ValueError if a person is to move, or the game is over.
+        """
+        return self.play(self.chooser()())
+
+    def hint(self, agent: str = HINT_AGENT) -> str:
+        """The name of the action that an agent would choose for the player to move.
 
         ValueError for an unknown agent, and where the game is over.
         """
-        chooser = _require_game_agent(agent)
-        if self.over:
-            raise ValueError("the game is over: there is nothing to choose")
-        return self.env.action_to_str(chooser.choose(self.env, self._rng(-1)))
+        return self.env.action_to_str(self.chooser(agent)())
 
-    def _rng(self, player: int) -> np.random.Generator:
-        # A stream for each choice, so that a game that is resumed or taken back goes on as it would have.
+    def chooser(
+        self, adviser: str | None = None, seconds: float | None = None
+    ) -> Callable[[], int]:
+        """A function that chooses an action in the present position, also once that has passed.
+
+        Args:
+            adviser: Who chooses: the name of an agent; None: the agent to move.
+            seconds: How long a tree search may take, which then ends with what it has found. None:
+                as long as its simulations take.
+
+        Raises:
+            ValueError: For an unknown agent, where a person is to move, and where the game is over.
+        """
+        if adviser is not None:
+            agent, stream = _game_agent(adviser), 0
+            if self.over:
+                raise ValueError("the game is over: there is nothing to choose")
+        else:
+            mover = None if self.over else self._choosers[self.player]
+            if mover is None:
+                raise ValueError("no agent is to move")
+            agent, stream = mover, self.player + 1
+        # A stream for each choice: a game that is resumed or taken back continues as it would have.
         seed = self._seed if self._start is None else int(self._start.get("rng", 0))
-        return np.random.default_rng([seed or 0, len(self._steps), player + 1])
+        rng = np.random.default_rng([seed or 0, len(self.moves), stream])
+        return partial(choose, agent, self.env, rng, seconds)
 
     def undo(self) -> bool:
-        """Go back to the last choice of a person; False, with nothing changed, where `can_undo` is False."""
+        """Go back to the last choice of a person; False, with nothing changed, if it cannot."""
         if not self.can_undo:
             return False
-        del self._steps[self._last_choice() :]
+        del self.moves[self._last_choice() :]
         return True
 
     @property
@@ -178,14 +234,13 @@ class Session:
         choice = self._last_choice()
         if choice < 0:
             return False
-        before = self._steps[choice - 1].env if choice else self._first
+        before = self.moves[choice - 1].after if choice else self._first
         # The generator moves whenever chance is drawn from it.
         return bool(before.snapshot().get("rng") == self.env.snapshot().get("rng"))
 
     def _last_choice(self) -> int:
-        """The place of the last step that a person decided; −1 where there is none."""
-        places = (place for place, step in enumerate(self._steps) if step.decided)
-        return max(places, default=-1)
+        """The place of the last move that a person chose; −1 where there is none."""
+        return max((place for place, move in enumerate(self.moves) if move.chosen), default=-1)
 
     # Records
 
@@ -197,27 +252,70 @@ class Session:
         )
 
 
-def _require_game_agent(name: str) -> GameAgent:
+# Agents
+
+
+def _game_agent(name: str) -> GameAgent:
     agent = make_agent(name)
     assert isinstance(agent, GameAgent)  # all that have a name are
     return agent
 
 
-def save(path: str | os.PathLike[str], *games: GameRecord) -> None:
-    """Write records as the only ones of a file; an older file is replaced as a whole or not at all.
+def choose(
+    agent: GameAgent, env: TabletopEnv, rng: np.random.Generator, seconds: float | None = None
+) -> int:
+    """The action of an agent for the player to move, within a time if one is given.
 
-    OSError for what cannot be written, and for a device or pipe; BlockingIOError where a tournament is being written to it.
+    See `Session.chooser`. The game is not changed, and all chance of the choice comes from `rng`.
     """
-    locks.refuse_if_locked(path)
-    foreign.require_regular_file(path)
-    beside = Path(f"{os.fspath(path)}.part")
-    beside.unlink(missing_ok=True)
-    records.append(beside, *games)
-    beside.replace(path)
+    from tabletop_envs.agents.mcts import MCTSAgent
+
+    if seconds is None or not isinstance(agent, MCTSAgent):
+        # The others need no time to speak of.
+        return agent.choose(env, rng)
+    from tabletop_envs.search import Search
+
+    nodes = min(NODES_A_SIMULATION * agent.simulations + 2, MAX_NODES)
+    search = Search(env.game, max_nodes=nodes, seed=int(rng.integers(2**63)), **agent.rules)
+    return search.run(env, agent.simulations, seconds=seconds).action
+
+
+def choose_at_once(name: str, env: TabletopEnv, seconds: float | None = None) -> int:
+    """Choose as a named agent does, but poorly: all that it needs is compiled then."""
+    agent = _game_agent("mcts:1" if name.startswith("mcts:") else name)
+    return choose(agent, env, np.random.default_rng(), seconds)
+
+
+# Files
+
+
+def file_stem(record: GameRecord) -> str:
+    """The name of a record's file, without its ending."""
+    return f"{record.game}-{'puzzle' if record.seed is None else record.seed}"
+
+
+def new_path(record: GameRecord) -> Path:
+    """A path in the present folder for a record, where no file is yet."""
+    stem = file_stem(record)
+    names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
+    return next(path for name in names if not (path := Path(f"{name}.jsonl")).exists())
+
+
+def save(path: str | os.PathLike[str], *games: GameRecord) -> None:
+    """Write records as the only ones of a file, which is replaced as a whole or not at all.
+
+    OSError for what cannot be written, and for a device or pipe; BlockingIOError where a tournament
+    is being written to it.
+    """
+    with files.replacing(path) as beside:
+        records.append(beside, *games)
 
 
 def load(path: str | os.PathLike[str]) -> GameRecord:
-    """The only record of a file, checked against the rules; ValueError where there is none, several or a bad one."""
+    """The only record of a file, checked against the rules.
+
+    ValueError where there is none, several or a bad one.
+    """
     found = list(itertools.islice(records.read_records(path), 2))
     if len(found) != 1:
         raise ValueError(

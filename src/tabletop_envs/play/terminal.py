@@ -1,22 +1,25 @@
-"""The dialogue of a game in the terminal: the board, the moves, and what a player may type."""
+"""A game in the terminal: the board, the moves, and what a player may type."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import numpy as np
-
-from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.checks import nearest
-from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.foreign import fault_text
+from tabletop_envs.files import fault_text
 from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.reader import Reader
-from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session, load, save
+from tabletop_envs.play.session import (
+    HINT_AGENT,
+    HUMAN,
+    NOTHING_TO_UNDO,
+    Session,
+    choose_at_once,
+    load,
+    new_path,
+    save,
+)
 
-HINT_AGENT = "mcts:1000"
-# Up to so many moves are listed at every turn.
+# How many moves are listed at every turn at most.
 MAX_LISTED = 30
 COMMANDS = {
     "moves [TEXT]": "list the legal moves, or those with a text in their names",
@@ -31,11 +34,18 @@ COMMAND_WORDS = [command.split()[0] for command in COMMANDS]
 
 
 class End(Exception):  # noqa: N818 (nothing has gone wrong)
-    """The player wants to end."""
+    """The player has asked to end."""
 
 
 class Terminal:
-    """The dialogue of a game. Everything that is said goes to standard output."""
+    """The dialogue of a game, on standard output.
+
+    Args:
+        session: The game.
+        read: Asks for a line.
+        path: The file to save to; None: a new one.
+        compiling: Compiles the agents in the background.
+    """
 
     def __init__(
         self, session: Session, read: Reader, path: Path | None, compiling: Compiling
@@ -63,17 +73,10 @@ class Terminal:
             return f"player_{player} (you)" if len(people) == 1 else f"player_{player}"
         return f"player_{player} ({name})"
 
-    def _viewer(self) -> str | None:
-        """For whose eyes the board is drawn: the person in turn, or the only one; everybody's once the game is over."""
-        session = self.session
-        people = [p for p, agent in enumerate(session.agents) if agent == HUMAN]
-        if session.over or not people:
-            return None
-        viewer = session.player if session.player in people else people[0]
-        return session.env.possible_agents[viewer]
-
     def _show_board(self) -> None:
-        board = self.session.env.render(viewer=self._viewer(), colour=self._colour)
+        env, viewer = self.session.env, self.session.viewer
+        eyes = None if viewer is None else env.possible_agents[viewer]
+        board = env.render(viewer=eyes, colour=self._colour)
         # Not by Rich, which would take the board's own colours for text.
         print(f"\n{str(board).rstrip()}", flush=True)
 
@@ -99,7 +102,7 @@ class Terminal:
         if len(moves) <= MAX_LISTED:
             self._list_moves()
         else:
-            self._say("  the command `moves` lists them; a part of a name after it, fewer of them")
+            self._say("  `moves` lists them, `moves TEXT` those with a text in their names")
 
     def _show_result(self) -> None:
         self._show_board()
@@ -114,12 +117,13 @@ class Terminal:
     # Playing
 
     def run(self) -> None:
-        """Play until the player ends it. End, EOFError and KeyboardInterrupt mean that; the game is as it stands."""
+        """Play until the player ends it, by End, EOFError or KeyboardInterrupt."""
         self._say(
-            "Moves are typed by number, by name, or by the beginning of a name; `help` lists commands."
+            "Moves are typed by number, by name, or by the beginning of a name; "
+            "`help` lists commands."
         )
         if not self.session.over:
-            self._compiling.behind(self.session.agents, self.session.env, _choose_at_once)
+            self._compiling.behind(self.session.agents, self.session.env, choose_at_once)
         while True:
             session = self.session
             if session.over:
@@ -142,10 +146,8 @@ class Terminal:
     def _let_agent_play(self) -> None:
         player = self.session.player
         self._compiling.wait()
-        if self._console.is_terminal:
-            with self._console.status(f"{self._who(player)} thinks ..."):
-                name = self.session.play_agent()
-        else:
+        # Shown on a terminal only.
+        with self._console.status(f"{self._who(player)} thinks ..."):
             name = self.session.play_agent()
         self._say(f"{self._who(player)}: {name}")
         self._shown = False
@@ -217,8 +219,8 @@ class Terminal:
     # Files
 
     def save(self, path: Path | None = None) -> bool:
-        """Save the game to the file given, to that of the game, or to a new one; whether that went well."""
-        path = path or self.path or self._new_path()
+        """Save to the file given, to that of the game, or to a new one; whether it was written."""
+        path = path or self.path or new_path(self.session.record())
         try:
             if path.exists() and path != self.path:
                 self._say(f"{path} is there already: name another file")
@@ -230,13 +232,6 @@ class Terminal:
         self.path = path
         self._say(f"saved: {path}")
         return True
-
-    def _new_path(self) -> Path:
-        record = self.session.record()
-        stem = f"{record.game}-{'puzzle' if record.seed is None else record.seed}"
-        numbers = range(2, sys.maxsize)
-        names = (f"{stem}.jsonl", *(f"{stem}-{number}.jsonl" for number in numbers[:1000]))
-        return next(path for path in map(Path, names) if not path.exists())
 
     def _resume(self, name: str) -> None:
         if not name:
@@ -253,7 +248,7 @@ class Terminal:
             self._shown = False
 
     def finish(self) -> None:
-        """Save what would be lost, and say how to go on."""
+        """Save what would be lost, and say how to resume it."""
         unfinished = not self.session.over and bool(self.session.actions)
         if (unfinished or (self.session.over and self.path is not None)) and not self.save():
             # The file of the game cannot be written: better another one than none.
@@ -263,17 +258,10 @@ class Terminal:
             self._say(f"resume with: tabletop-envs play --resume {self.path}")
 
 
-def _choose_at_once(name: str, env: TabletopEnv) -> int:
-    # What a search needs is compiled, however short it is.
-    agent = make_agent("mcts:1" if name.startswith("mcts:") else name)
-    assert isinstance(agent, GameAgent)  # all that have a name are
-    return agent.choose(env, np.random.default_rng())
-
-
 def find_move(names: list[str], text: str) -> str | list[str]:
-    """The move that a text means: a number from 1, a name, or the beginning of just one name.
+    """The move that a text means: a number from 1, a name, or the beginning of a single name.
 
-    Otherwise the names that begin with the text; case does not matter.
+    Otherwise the names that begin with the text. Case does not matter.
     """
     if text.isascii() and text.isdigit():
         return names[int(text) - 1] if 1 <= int(text) <= len(names) else []

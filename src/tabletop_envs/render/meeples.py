@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-SIDE = 24
-# Terminal colours of the players.
-COLOURS = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1;32m", "\x1b[1;33m")
-PLAIN = "\x1b[0m"
+from tabletop_envs.kernels.meeples.table import SIDE
+from tabletop_envs.render import tinted
+
+if TYPE_CHECKING:
+    from tabletop_envs.game import Game
+
 DECISIONS = {
     "setup": "lay a stone",
     "stones": "lay a stone",
@@ -21,29 +24,42 @@ DECISIONS = {
 }
 
 
-def text(snapshot: dict[str, Any], viewer: int | None = None, colour: bool = False) -> str:
-    """The part of the table with stones on it, the dice, each player's things, and what is to be decided.
+def text(
+    game: Game, snapshot: Mapping[str, Any], viewer: int | None = None, colour: bool = False
+) -> str:
+    """The part of the table with stones on it, the dice, each player's things, and the decision.
 
-    A field shows its value; `─` and `│` join the halves of a stone; bare fields are dots. Behind the value stands a
-    capital for a meeple (A: player_0, B: player_1, …), a small letter for a block. With a `viewer`, hands that this
-    player may not see are shown by their size alone.
+    A field shows its value; `─` and `│` join the halves of a stone; bare fields are dots. Behind
+    the value stands a capital for a meeple (A: player_0, B: player_1, …), a small letter for a
+    block. With a `viewer`, hands that this player may not see are shown by their size alone.
     """
-    lines = [*_table(snapshot, colour), ""]
     dice = " ".join(map(str, snapshot["dice"])) or "none"
-    lines.append(f"dice in the pool: {dice}")
-    lines += [_player(snapshot, player, viewer) for player in range(len(snapshot["hands"]))]
-    return "\n".join([*lines, _caption(snapshot, viewer)]) + "\n"
+    lines = [*_table(game, snapshot, colour), "", f"dice in the pool: {dice}"]
+    lines += [_player(game, snapshot, player, viewer) for player in range(len(snapshot["hands"]))]
+    return "\n".join([*lines, _caption(game, snapshot, viewer)]) + "\n"
 
 
-def _table(snapshot: dict[str, Any], colour: bool) -> list[str]:
+def sees(game: Game, snapshot: Mapping[str, Any], viewer: int | None, player: int) -> bool:
+    """Whether the viewer sees the hand of a player."""
+    return viewer in (None, player) or not game.has_secrets(snapshot["options"])
+
+
+def _table(game: Game, snapshot: Mapping[str, Any], colour: bool) -> list[str]:
     values: dict[int, int] = {}
     joined: set[tuple[int, int]] = set()
     for laid in snapshot["stones"]:
         first, second = laid["fields"]
         values[first], values[second] = laid["stone"]
         joined.add((min(first, second), max(first, second)))
-    marks = {block["field"]: ("abcd", block["player"]) for block in snapshot["blocks"]}
-    marks |= {meeple["field"]: ("ABCD", meeple["player"]) for meeple in snapshot["meeples"]}
+    names = game.player_names
+    marks = {
+        block["field"]: (names[block["player"]].lower(), block["player"])
+        for block in snapshot["blocks"]
+    }
+    marks |= {
+        meeple["field"]: (names[meeple["player"]], meeple["player"])
+        for meeple in snapshot["meeples"]
+    }
     used = [divmod(field, SIDE) for field in values] or [(12, 11), (12, 12)]
     rows = range(max(0, min(r for r, _ in used) - 1), min(SIDE, max(r for r, _ in used) + 2))
     columns = range(max(0, min(c for _, c in used) - 1), min(SIDE, max(c for _, c in used) + 2))
@@ -53,9 +69,8 @@ def _table(snapshot: dict[str, Any], colour: bool) -> list[str]:
         joint = "─" if (field, field + 1) in joined else " "
         if field not in marks:
             return value + joint + joint
-        letters, player = marks[field]
-        drawn = value + letters[player]
-        return (f"{COLOURS[player]}{drawn}{PLAIN}" if colour else drawn) + joint
+        letter, player = marks[field]
+        return (tinted(value + letter, player) if colour else value + letter) + joint
 
     lines = ["     " + "".join(f"{column:<3}" for column in columns).rstrip()]
     for row in rows:
@@ -66,23 +81,19 @@ def _table(snapshot: dict[str, Any], colour: bool) -> list[str]:
     return lines
 
 
-def _player(snapshot: dict[str, Any], player: int, viewer: int | None) -> str:
-    hand = snapshot["hands"][player]
-    line = f"player_{player} ({'ABCD'[player]}): {snapshot['supply'][player]} meeples in supply"
+def _player(game: Game, snapshot: Mapping[str, Any], player: int, viewer: int | None) -> str:
+    hand, supply = snapshot["hands"][player], snapshot["supply"][player]
+    line = f"player_{player} ({game.player_names[player]}): {supply} meeples in supply"
     if snapshot["passed"][player]:
         line += ", has passed"
     elif snapshot["dice_allowed"][player] is not None:
         line += f", may take {snapshot['dice_allowed'][player]} more"
-    if _sees(snapshot, viewer, player):
+    if sees(game, snapshot, viewer, player):
         return f"{line}, hand: {' '.join(f'{a}-{b}' for a, b in hand) or 'empty'}"
     return f"{line}, {len(hand)} stones in hand"
 
 
-def _sees(snapshot: dict[str, Any], viewer: int | None, player: int | None) -> bool:
-    return viewer in (None, player) or bool(snapshot["options"]["open_hands"])
-
-
-def _caption(snapshot: dict[str, Any], viewer: int | None) -> str:
+def _caption(game: Game, snapshot: Mapping[str, Any], viewer: int | None) -> str:
     start = f"round {snapshot['round']}, ply {snapshot['ply']}"
     outcome = snapshot["outcome"]
     if outcome is not None:
@@ -96,7 +107,7 @@ def _caption(snapshot: dict[str, Any], viewer: int | None) -> str:
         decision += " or pass" if snapshot["rerolled"] else ", pass, or re-roll if nothing fits"
     line = f"{start}, player_{mover} to {decision}"
     stone, field = snapshot["chosen"]["stone"], snapshot["chosen"]["field"]
-    secret = phase in ("setup", "stones") and not _sees(snapshot, viewer, mover)
+    secret = phase in ("setup", "stones") and not sees(game, snapshot, viewer, mover)
     if stone is not None and not secret:
         line += f"; chosen: {stone[0]}-{stone[1]}"
         line += "" if field is None else f", first half on {field // SIDE},{field % SIDE}"

@@ -2,66 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
+from tabletop_envs.render import tinted
 
-NAMES = ("red", "blue", "green", "yellow")
-LETTERS = "RBGY"
+if TYPE_CHECKING:
+    from tabletop_envs.game import Game
+
 # Triangle, circle, square, diamond: filled on stacks, hollow on vacant lots.
 STACK_SYMBOLS, LOT_SYMBOLS = "▲●■◆", "△○□◇"
-# Terminal colours of the four colours.
-COLOURS = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1;32m", "\x1b[1;33m")
-PLAIN = "\x1b[0m"
 
 
-def text(snapshot: dict[str, Any], colour: bool = False) -> str:
+def text(game: Game, snapshot: Mapping[str, Any], colour: bool = False) -> str:
     """The board with coordinates, the scores, and whose turn it is.
 
-    A stack is its colour's letter, its symbol and its height (`R▲3`), an empty street square a dot; lots stand in
-    brackets, vacant ones with their symbol alone.
+    A stack is its colour's letter, its symbol and its height (`R▲3`), an empty street square a
+    dot; lots stand in brackets, vacant ones with their symbol alone.
     """
     cells = [" · " if field == "." else f" {LOT_SYMBOLS[int(field)]} " for field in FIELDS]
     for stack in snapshot["stacks"]:
-        cell = f"{LETTERS[stack['colour']]}{STACK_SYMBOLS[stack['symbol']]}{stack['height']}"
-        tint = COLOURS[stack["colour"]]
-        cells[stack["square"]] = f"{tint}{cell}{PLAIN}" if colour else cell
+        letter = game.player_names[stack["colour"]][0].upper()
+        cell = f"{letter}{STACK_SYMBOLS[stack['symbol']]}{stack['height']}"
+        cells[stack["square"]] = tinted(cell, stack["colour"]) if colour else cell
     framed = [
         f" {cell} " if field == "." else f"[{cell}]"
         for cell, field in zip(cells, FIELDS, strict=True)
     ]
     lines = ["  " + "".join(f"{column:^5}" for column in range(COLUMNS)).rstrip()]
     for row in range(ROWS):
-        lines.append(f"{row} " + "".join(framed[row * COLUMNS : (row + 1) * COLUMNS]).rstrip())
-    return "\n".join([*lines, _scores(snapshot), _caption(snapshot)]) + "\n"
+        lines.append(f"{row} " + "".join(framed[row * COLUMNS :][:COLUMNS]).rstrip())
+    return "\n".join([*lines, _scores(game, snapshot), _caption(game, snapshot)]) + "\n"
 
 
-def _scores(snapshot: dict[str, Any]) -> str:
-    players = snapshot["options"]["num_players"]
-    outcome = snapshot["outcome"]
-    if outcome is not None:
-        scores = outcome["scores"]
-    else:
-        scores = [0] * players
-        for stack in snapshot["stacks"]:
-            if FIELDS[stack["square"]] != "." and stack["colour"] < players:
-                scores[stack["colour"]] += stack["height"]
-    standing = ", ".join(f"{name} {score}" for name, score in zip(NAMES, scores, strict=False))
-    neutral = " and ".join(NAMES[players:])
-    return f"scores: {standing}" + (f" ({neutral} neutral)" if neutral else "")
+def standing(snapshot: Mapping[str, Any]) -> list[int]:
+    """The players' scores as they stand (T13), final once the game is over."""
+    if snapshot["outcome"] is not None:
+        return [int(score) for score in snapshot["outcome"]["scores"]]
+    scores = [0] * int(snapshot["options"]["num_players"])
+    for stack in snapshot["stacks"]:
+        if FIELDS[stack["square"]] != "." and stack["colour"] < len(scores):
+            scores[stack["colour"]] += stack["height"]
+    return scores
 
 
-def _caption(snapshot: dict[str, Any]) -> str:
-    start = f"ply {snapshot['ply']}"
-    outcome, mover = snapshot["outcome"], snapshot["to_move"]
+def _scores(game: Game, snapshot: Mapping[str, Any]) -> str:
+    names, scores = game.player_names, standing(snapshot)
+    line = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=False))
+    neutral = " and ".join(names[len(scores) :])
+    return f"scores: {line}" + (f" ({neutral} neutral)" if neutral else "")
+
+
+def _caption(game: Game, snapshot: Mapping[str, Any]) -> str:
+    start, outcome, mover = f"ply {snapshot['ply']}", snapshot["outcome"], snapshot["to_move"]
     if outcome is None:
-        return f"{start}, {NAMES[mover]} (player_{mover}) to move"
-    best = max(outcome["rewards"])
-    winners = [
-        name for name, reward in zip(NAMES, outcome["rewards"], strict=False) if reward == best
-    ]
-    drawn = len(winners) == len(outcome["rewards"])
-    line = f"{start}, {'drawn' if drawn else ' and '.join(winners) + ' ahead'}"
+        return f"{start}, {game.player_names[mover]} (player_{mover}) to move"
+    rewards = outcome["rewards"]
+    ahead = [game.player_names[i] for i, reward in enumerate(rewards) if reward == max(rewards)]
+    line = f"{start}, {'drawn' if len(ahead) == len(rewards) else ' and '.join(ahead) + ' ahead'}"
     if snapshot["ending_city"] is not None:
         return f"{line}, city {snapshot['ending_city']} ended the game and counts double"
     return f"{line} (by max_plies)" if outcome["by_limit"] else line

@@ -12,7 +12,9 @@ from tabletop_envs.extras import require
 
 
 class Window:
-    """A window that opens with the first picture. Once its user has closed it, it stays closed until `close`.
+    """A window that opens with the first picture.
+
+    Once its user has closed it, it stays closed until `close`.
 
     Copies and pickles of a window are windows not opened yet.
 
@@ -37,7 +39,7 @@ class Window:
         return self._window is not None
 
     def show(self, pixels: npt.NDArray[np.uint8], fps: float) -> None:
-        """Show a picture `uint8[height, width, 3]`, not earlier than 1/`fps` seconds after the last.
+        """Show a picture `uint8[height, width, 3]`, at least 1/`fps` seconds after the last.
 
         Raises:
             ImportError: Without pygame-ce (extra `render`).
@@ -104,8 +106,8 @@ def _open_window(pygame: Any, title: str, size: tuple[int, int]) -> Any:
         return pygame.Window(title, size)
     except pygame.error as error:
         raise RuntimeError(
-            f'render_mode="human" needs a display to open a window on, and there is none ({error}): '
-            'use render_mode="rgb_array" or svg()'
+            'render_mode="human" needs a display to open a window on, and there is none '
+            f'({error}): use render_mode="rgb_array" or svg()'
         ) from error
 
 

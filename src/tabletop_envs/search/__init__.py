@@ -1,4 +1,4 @@
-"""Search in compiled code, over any game of the library and a user's own: `Search` one position, `PUCT` many in step.
+"""Search in compiled code over any game: `Search` one position, `PUCT` many in step.
 
 >>> from tabletop_envs import kirche_v0, search
 >>> env = kirche_v0.env()

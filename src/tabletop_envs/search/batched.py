@@ -13,9 +13,8 @@ import numpy.typing as npt
 from tabletop_envs import checks
 from tabletop_envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
-from tabletop_envs.search import puct
-from tabletop_envs.search.nodes import FIRST_SLICE, FULL, SETTINGS, new_tree, parse_edges
-from tabletop_envs.search.nodes import PUCT as PUCT_RULE
+from tabletop_envs.search import config, puct
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, new_tree
 from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, next_size, one_at_a_time
 
 if TYPE_CHECKING:
@@ -43,13 +42,15 @@ def _observation_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What a batched search came to (N lanes, n actions, P players).
+    """The result of a batched search (N lanes, n actions, P players).
 
     Attributes:
         actions: `int64 (N,)`, an action for every lane, drawn by visits and temperature.
-        visits: `int32 (N, n)`, how often each action was simulated; every row sums to the number of simulations.
+        visits: `int32 (N, n)`, how often each action was simulated; every row sums to the number of
+            simulations.
         values: `float64 (N, P)`, every player's mean value at the root, players in their own order.
-        full: `bool (N,)`, whether a lane's room for edges ran out, so that some leaves were not expanded.
+        full: `bool (N,)`, whether a lane's room for edges ran out, so that some leaves were not
+            expanded.
     """
 
     actions: npt.NDArray[np.int64]
@@ -59,17 +60,18 @@ class BatchResult:
 
     @property
     def policy(self) -> npt.NDArray[np.float32]:
-        """`float32 (N, n)`, each action's share of the visits: what a policy is trained towards."""
+        """`float32 (N, n)`, each action's share of the visits: the target of a policy."""
         policy: npt.NDArray[np.float32] = self.visits / self.visits.sum(axis=1, keepdims=True)
         return policy.astype(np.float32)
 
 
 class PUCT:
-    """Searches N games in step: each round adds a leaf to every lane's tree, and one call of a network values them all.
+    """Searches N games in step: each round adds a leaf to every tree, and a network values all.
 
-    With chance or hidden information every simulation deals anew what the player in turn at the root cannot see, and all chance
-    to come; the nodes of a tree are then sequences of actions (information-set search). All chance of lane `i` of the seed `s` comes
-    from `s + i`: results depend neither on the number of lanes nor on threads.
+    With chance or hidden information every simulation resamples what the player to move at the root
+    cannot see, and all later chance; nodes are then sequences of actions (information-set search).
+    All randomness of lane `i` of the seed `s` comes from `s + i`: results depend neither on the
+    number of lanes nor on threads.
 
     Args:
         game: A game's id, such as `"kirche-v0"`, or a `Game`.
@@ -78,8 +80,9 @@ class PUCT:
         c_puct: The weight of exploration.
         dirichlet_alpha: The parameter of the Dirichlet noise at the root.
         dirichlet_fraction: The noise's share of the root's priors (0: none).
-        fpu_reduction: How far the value of an action not tried yet lies below the mean value of its node.
-        policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the legal actions).
+        fpu_reduction: How far the value of an untried action lies below the mean value of its node.
+        policy: What the network returns: `"logits"`, or `"priors"` (they need not sum to 1 over the
+            legal actions).
         observation_dtype: `int8` or `float32`, of the observations that the network gets.
         max_edges: Room for legal actions in each lane's tree, 8 bytes each; None: 256 (or all, if
             those are less) a simulation. At least as many as the game has actions, so that the root
@@ -88,7 +91,7 @@ class PUCT:
         num_threads: How many threads share the lanes.
 
     Raises:
-        TypeError, ValueError: For an impossible argument, naming it and what is allowed.
+        TypeError, ValueError: For an invalid argument, naming it and what it must be.
     """
 
     def __init__(
@@ -111,30 +114,28 @@ class PUCT:
         self.num_envs = checks.integer("num_envs", num_envs, 1, 2**31 - 1)
         self.num_simulations = checks.integer("num_simulations", num_simulations, 1, 2**24)
         self.num_threads = checks.integer("num_threads", num_threads, 1, MAX_THREADS)
-        settings = np.zeros(1, SETTINGS)
-        settings["exploration"] = checks.number("c_puct", c_puct, 0.0)
-        settings["alpha"] = checks.number("dirichlet_alpha", dirichlet_alpha, 1e-6)
-        settings["fraction"] = checks.number("dirichlet_fraction", dirichlet_fraction, 0.0, 1.0)
-        settings["urgency"] = checks.number("fpu_reduction", fpu_reduction, -2.0, 2.0)
-        settings["temperature"] = 1.0
-        settings["rule"] = PUCT_RULE
-        settings["open"] = self.game.has_chance
-        self._settings = settings
         self.policy = checks.choice("policy", policy, POLICIES)
+        self._settings = config.new_settings(
+            self.game,
+            rule=config.PUCT,
+            exploration=checks.number("c_puct", c_puct, 0.0),
+            alpha=checks.number("dirichlet_alpha", dirichlet_alpha, 1e-6),
+            fraction=checks.number("dirichlet_fraction", dirichlet_fraction, 0.0, 1.0),
+            fpu_reduction=checks.number("fpu_reduction", fpu_reduction, -2.0, 2.0),
+            gives_priors=self.policy == "priors",
+        )
         dtype = _observation_dtype(observation_dtype)
-        kernel = self.game.kernel
-        nodes = self.num_simulations + 2
-        max_edges = parse_edges(kernel, max_edges, nodes)
-        lanes = self.num_envs
-        self._tree = new_tree(nodes, max_edges, self.game.has_chance, lanes)
-        self._leaves = np.zeros(lanes, kernel.state)
-        self._legal = engine.new_legal(kernel, lanes)
-        self._lengths = np.zeros(lanes, np.int64)
-        self._waiting = np.zeros(lanes, np.int8)
-        self._wrong = np.zeros(lanes, np.int64)
-        self._observation = np.zeros((lanes, kernel.observation_size), dtype)
-        self._mask = np.zeros((lanes, kernel.num_actions), np.bool_)
-        self._generators = np.zeros(lanes, np.uint64)
+        kernel, lanes = self.game.kernel, self.num_envs
+        self._trees = new_tree(self.game, self.num_simulations + 2, max_edges, lanes)
+        self._leaves = puct.Leaves(
+            rngs=np.zeros(lanes, np.uint64),
+            states=np.zeros(lanes, kernel.state),
+            legal_bits=engine.new_legal(kernel, lanes),
+            lengths=np.zeros(lanes, np.int64),
+            status=np.zeros(lanes, np.int8),
+            observation=np.zeros((lanes, kernel.observation_size), dtype),
+            mask=np.zeros((lanes, kernel.num_actions), np.bool_),
+        )
         self._parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads)
         self._slice = FIRST_SLICE
@@ -143,9 +144,14 @@ class PUCT:
 
     @one_at_a_time
     def seed(self, seed: int | Sequence[int] | None) -> None:
-        """Begin all lanes' chance anew: lane `i` gets `seed + i`, of a sequence the number of its own; None: fresh entropy."""
-        # The stream beside the game's own: a search must not foresee the chance of a game of the same seed.
-        engine.seed_lanes(self._leaves, self._generators, lane_seeds(seed, self.num_envs))
+        """Seed the lanes' generators anew.
+
+        Args:
+            seed: Lane `i` gets `seed + i`, of a sequence its own entry; None: fresh entropy.
+        """
+        # The stream beside the game's own: a search must not foresee the chance of a game of the
+        # same seed.
+        engine.seed_lanes(self._leaves.states, self._leaves.rngs, lane_seeds(seed, self.num_envs))
 
     @one_at_a_time
     def run(
@@ -159,39 +165,43 @@ class PUCT:
 
         Args:
             positions: A batch of the same game, or its states `(N,)`; no game may be over.
-            evaluate: The network: a function `(observations, masks) -> (policy, values)`. `observations` is `(N, L)`, what the player
-                in turn at each leaf sees, `masks` `bool (N, n)`; both are written anew at every call. `policy` is `(N, n)`: logits or
-                priors, of which only those of legal actions are looked at. `values` from −1 to 1 is `(N,)`, the value for the player in
-                turn (the others share its negative), or `(N, P)`, for every player: the player in turn first, then in turn order, as
-                observations have it. Rows of lanes that wait for nothing (their leaf was a finished game) are zeros with masks of
-                ones; their answers are not looked at. None: even priors and values of zero, without leaving compiled code.
-            temperature: Of the choice of `actions`: probabilities in proportion to visits to the power of 1 / temperature; 0: the most visited.
+            evaluate: The network: a function `(observations, masks) -> (policy, values)`.
+                `observations` is `(N, L)`, what the player to move at each leaf sees, `masks`
+                `bool (N, n)`; both are overwritten at every call. `policy` is `(N, n)`: logits or
+                priors, of which only those of legal actions are read. `values` from −1 to 1 is
+                `(N,)`, the value for the player to move (the others share its negative), or
+                `(N, P)`, for every player: the player to move first, then in turn order, as
+                observations have it. Rows of lanes that wait for nothing (their leaf was a finished
+                game) are zeros with masks of ones; their answers are not read. None: even priors
+                and values of zero, without leaving compiled code.
+            temperature: Of the choice of `actions`: probabilities in proportion to visits to the
+                power of 1 / temperature; 0: the most visited.
 
         Raises:
-            TypeError, ValueError: For impossible positions or answers of the network, naming the lane.
+            TypeError, ValueError: For invalid positions or answers of the network, naming the lane.
             RuntimeError: While another call runs, in another thread or in the network.
         """
         temperature = checks.number("temperature", temperature, 0.0)
         roots = self._read(positions)
+        self._trees.used[:] = 0
         if evaluate is None:
             self._search_evenly(roots)
         else:
-            for simulation in range(self.num_simulations + 1):
-                self._threads.run(self._parts, self._gather, roots, simulation == 0, 0)
-                if self._waiting.any():
+            for _ in range(self.num_simulations + 1):
+                self._threads.run(self._parts, self._gather, roots, 0)
+                if self._leaves.status.any():
                     self._expand(evaluate)
         lanes, kernel = self.num_envs, self.game.kernel
         result = BatchResult(
             np.zeros(lanes, np.int64),
             np.zeros((lanes, kernel.num_actions), np.int32),
             np.zeros((lanes, int(roots["num_players"][0]))),
-            self._tree.used[:, FULL].astype(np.bool_),
+            self._trees.used[:, FULL].astype(np.bool_),
         )
         puct.finish_lanes(
             roots,
-            self._generators,
-            self._tree.nodes,
-            self._tree.edges,
+            self._leaves.rngs,
+            self._trees,
             temperature,
             result.visits,
             result.values,
@@ -205,9 +215,9 @@ class PUCT:
             positions if isinstance(positions, np.ndarray) else getattr(positions, "states", None)
         )
         if not isinstance(roots, np.ndarray) or roots.dtype != self.game.kernel.state:
-            raise TypeError(f"positions are a batch or states of {self.game.name}")
+            raise TypeError(f"positions must be a batch or states of {self.game.name}")
         if roots.shape != (self.num_envs,):
-            raise ValueError(f"positions have the shape {roots.shape}, not ({self.num_envs},)")
+            raise ValueError(f"positions must have the shape ({self.num_envs},), not {roots.shape}")
         over = np.flatnonzero(roots["status"] != RUNNING)
         if over.size:
             raise ValueError(f"lane {over[0]}: the game is over, there is nothing to search")
@@ -231,7 +241,7 @@ class PUCT:
                         return
                     count = min(max(self._slice // lanes, 1), rounds - done)
                     begin = time.thread_time()
-                    self._gather(roots, done == 0, count, first, first + lanes)
+                    self._gather(roots, count, first, first + lanes)
                     seconds = time.thread_time() - begin
                     self._slice = next_size(self._slice, lanes * count, seconds)
                     done += count
@@ -239,62 +249,43 @@ class PUCT:
 
         self._threads.run(self._parts, search)
 
-    def _gather(
-        self, roots: State, start: bool, uniform_rounds: int, first: int, last: int
-    ) -> None:
+    def _gather(self, roots: State, uniform_rounds: int, first: int, last: int) -> None:
         puct.gather_lanes(
-            roots,
-            self._leaves,
-            self._generators,
-            self._legal,
-            *self._tree,
-            self._lengths,
-            self._waiting,
-            self._settings,
-            self._observation,
-            self._mask,
-            start,
-            uniform_rounds,
-            first,
-            last,
+            roots, self._leaves, self._trees, self._settings, uniform_rounds, first, last
         )
 
     def _expand(self, evaluate: Evaluator) -> None:
-        answer: Any = evaluate(self._observation, self._mask)
+        answer: Any = evaluate(self._leaves.observation, self._leaves.mask)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             given = f"{len(answer)} things" if isinstance(answer, tuple | list) else type(answer)
             raise TypeError(f"the network must return a pair (policy, values), not {given}")
-        lanes, players = self.num_envs, int(self._leaves["num_players"][0])
+        lanes, players = self.num_envs, int(self._leaves.states["num_players"][0])
         # Copied where they cannot be written to: for such arrays Numba would compile the loop
         # again.
         policy, values = (np.require(each, np.float32, ("C", "A", "W")) for each in answer)
-        if policy.shape != self._mask.shape:
+        if policy.shape != self._leaves.mask.shape:
             raise ValueError(
-                f"the network's policy has the shape {policy.shape}, not {self._mask.shape}"
+                f"the network's policy has the shape {policy.shape}, not {self._leaves.mask.shape}"
             )
         if values.shape not in ((lanes,), (lanes, 1), (lanes, players)):
             raise ValueError(
-                f"the network's values have the shape {values.shape}, not ({lanes},) or ({lanes}, {players})"
+                f"the network's values have the shape {values.shape}, "
+                f"not ({lanes},) or ({lanes}, {players})"
             )
+        values = values.reshape(lanes, -1)
         self._threads.run(
             self._parts,
             puct.expand_lanes,
             self._leaves,
-            self._generators,
-            self._legal,
-            *self._tree,
-            self._lengths,
-            self._waiting,
+            self._trees,
             self._settings,
             policy,
-            values.reshape(lanes, -1),
-            self.policy == "priors",
-            self._wrong,
+            values,
         )
-        if self._wrong.any():
-            lane = int(np.flatnonzero(self._wrong)[0])
-            what = "policy" if self._wrong[lane] == puct.BAD_POLICY else "value"
-            raise ValueError(f"lane {lane}: the network's {what} has an impossible number")
+        wrong = np.flatnonzero(self._leaves.status)
+        if wrong.size:
+            what = "policy" if self._leaves.status[wrong[0]] == puct.BAD_POLICY else "value"
+            raise ValueError(f"lane {wrong[0]}: the network's {what} has an invalid number")
 
     def close(self) -> None:
         """End the threads; any number of times. The search stays usable."""

@@ -1,4 +1,4 @@
-"""Which edge a simulation takes, by PUCT or by UCB1, and which action a search chooses in the end, in compiled code."""
+"""Which edge a simulation takes, by PUCT or UCB1, and a search's final choice, in compiled code."""
 
 from __future__ import annotations
 
@@ -9,68 +9,65 @@ import numpy as np
 
 from tabletop_envs.kernels import engine, rng, word_bits
 from tabletop_envs.kernels.bits import ONE, ZERO, jitable
-from tabletop_envs.search.nodes import count_actions, swap_edges
+from tabletop_envs.search.nodes import Tree, count_actions, swap_edges
 
 
 @jitable
-def take_stock(
-    state: Any, words: Any, left: Any, nodes: Any, parent: Any, edges: Any, seen: Any
-) -> int:
-    """In an open game: count every legal edge of a node as seen; how many legal actions have no edge.
+def take_stock(state: Any, legal_bits: Any, left: Any, tree: Tree, parent: Any) -> int:
+    """In an information set: count every legal edge as seen; how many legal actions have no edge.
 
     `left` becomes the set of those.
     """
-    for index in range(words.size):
-        left[index] = words[index]
+    for index in range(legal_bits.size):
+        left[index] = legal_bits[index]
     bits = np.uint64(word_bits(state))
     for index in range(parent.count):
-        place = parent.first + index
-        action = np.uint64(action_of(nodes, parent, edges, index))
+        action = np.uint64(action_of(tree, parent, index))
         bit = ONE << (action % bits)
         if left[action // bits] & bit != ZERO:
             left[action // bits] ^= bit
-            seen[place] += 1
+            tree.seen[parent.first + index] += 1
     return count_actions(left)
 
 
 @jitable
-def action_of(nodes: Any, parent: Any, edges: Any, index: int) -> int:
+def action_of(tree: Tree, parent: Any, index: int) -> int:
     """The action of a node's edge number `index`, tried or not."""
-    target = edges[parent.first + index].target
-    return np.int64(nodes[target].action if index < parent.tried else target)
+    target = tree.edges[parent.first + index].target
+    return np.int64(tree.nodes[target].action if index < parent.tried else target)
 
 
 @jitable
-def find_frontier(state: Any, words: Any, parent: Any, edges: Any, seen: Any) -> bool:
-    """In an open game: make the legal untried edge with the highest logit the next to be tried; False if there is none."""
+def find_frontier(state: Any, legal_bits: Any, tree: Tree, parent: Any) -> bool:
+    """In an information set: make the best legal untried edge the next one; False without any."""
+    edges = tree.edges
     place = parent.first + parent.tried
     best = -1
     for other in range(place, parent.first + parent.count):
         better = best < 0 or edges[other].logit > edges[best].logit
-        if better and engine.is_legal(state, words, edges[other].target):
+        if better and engine.is_legal(state, legal_bits, edges[other].target):
             best = other
     if best > place:
-        swap_edges(edges, seen, place, best)
+        swap_edges(tree, place, best)
     return best >= 0
 
 
 @jitable
-def select(
-    state: Any, words: Any, nodes: Any, parent: Any, edges: Any, seen: Any, settings: Any
-) -> int:
-    """The number of the edge with the highest PUCT score for the player in turn.
+def select(state: Any, legal_bits: Any, tree: Tree, parent: Any, settings: Any) -> int:
+    """The number of the edge with the highest PUCT score for the player to move; −1 without any.
 
-    Score: mean value + exploration · prior · √(visits of the node) / (1 + visits of the edge). The mean value of an untried
-    edge is its estimate, or the mean of its node, less `urgency`.
+    Score: mean value + exploration · prior · √(visits of the node) / (1 + visits of the edge). The
+    mean value of an untried edge is its estimate, or the mean of its node, less `fpu_reduction`.
     """
+    edges, seen = tree.edges, tree.seen
     mover = state.to_move
     best, best_score = -1, -math.inf
     spread = settings.exploration * math.sqrt(parent.visits)
     for index in range(parent.tried):
         place = parent.first + index
-        child = nodes[edges[place].target]
+        child = tree.nodes[edges[place].target]
         if seen.size:
-            if not engine.is_legal(state, words, child.action):
+            if not engine.is_legal(state, legal_bits, child.action):
                 continue
             spread = settings.exploration * math.sqrt(seen[place])
         visits = child.visits
@@ -78,7 +75,7 @@ def select(
         if score > best_score:
             best, best_score = index, score
     if parent.tried < parent.count:
-        if seen.size and not find_frontier(state, words, parent, edges, seen):
+        if seen.size and not find_frontier(state, legal_bits, tree, parent):
             return best
         place = parent.first + parent.tried
         logit = edges[place].logit
@@ -88,7 +85,7 @@ def select(
             mean = logit * settings.temperature
         else:
             mean = parent.total[mover] / parent.visits
-        score = mean - settings.urgency + math.exp(logit - parent.log_total) * spread
+        score = mean - settings.fpu_reduction + math.exp(logit - parent.log_total) * spread
         if score > best_score:
             best = parent.tried
     return best
@@ -96,32 +93,26 @@ def select(
 
 @jitable
 def select_ucb(
-    state: Any,
-    words: Any,
-    nodes: Any,
-    parent: Any,
-    edges: Any,
-    seen: Any,
-    settings: Any,
-    generator: int,
+    state: Any, legal_bits: Any, tree: Tree, parent: Any, settings: Any, generator: int
 ) -> tuple[int, int]:
-    """The advanced generator, and the number of a random untried edge, or where all are tried of the best by UCB1.
+    """The advanced generator, and the number of a random untried edge, else of the best by UCB1.
 
     Score: mean value + exploration · √(ln(visits of the node) / visits of the edge).
     """
+    edges, seen = tree.edges, tree.seen
     mover = state.to_move
     if parent.tried < parent.count:
         # Of the legal untried edges, a random one comes next.
         place, legal = parent.first + parent.tried, 0
         for other in range(place, parent.first + parent.count):
-            legal += not seen.size or engine.is_legal(state, words, edges[other].target)
+            legal += not seen.size or engine.is_legal(state, legal_bits, edges[other].target)
         if legal:
             generator, drawn = rng.below(generator, np.uint64(legal))
             nth = np.int64(drawn)
             for other in range(place, parent.first + parent.count):
-                if not seen.size or engine.is_legal(state, words, edges[other].target):
+                if not seen.size or engine.is_legal(state, legal_bits, edges[other].target):
                     if nth == 0:
-                        swap_edges(edges, seen, place, other)
+                        swap_edges(tree, place, other)
                         break
                     nth -= 1
             return generator, parent.tried
@@ -129,30 +120,29 @@ def select_ucb(
     spread = math.log(max(parent.visits, 1))
     for index in range(parent.tried):
         place = parent.first + index
-        child = nodes[edges[place].target]
+        child = tree.nodes[edges[place].target]
         if seen.size:
-            if not engine.is_legal(state, words, child.action):
+            if not engine.is_legal(state, legal_bits, child.action):
                 continue
             spread = math.log(max(seen[place], 1))
-        score = child.total[mover] / child.visits + settings.exploration * math.sqrt(
-            spread / child.visits
-        )
+        mean = child.total[mover] / child.visits
+        score = mean + settings.exploration * math.sqrt(spread / child.visits)
         if score > best_score:
             best, best_score = index, score
     return generator, best
 
 
 @jitable
-def most_visited(nodes: Any, edges: Any, mover: int) -> int:
-    """The root's action with the most visits; ties go to the higher mean value, then to the lower action.
+def most_visited(tree: Tree, mover: int) -> int:
+    """The root's action with the most visits; ties: the higher mean value, then the lower action.
 
     Without any visits it is the action that would be tried first. The root has edges: there is
     always room for its own.
     """
-    root = nodes[0]
+    root = tree.nodes[0]
     best, best_visits, best_value = -1, 0, 0.0
     for index in range(root.tried):
-        child = nodes[edges[root.first + index].target]
+        child = tree.nodes[tree.edges[root.first + index].target]
         if child.visits == 0:
             continue
         value = child.total[mover] / child.visits
@@ -164,5 +154,5 @@ def most_visited(nodes: Any, edges: Any, mover: int) -> int:
         ):
             best, best_visits, best_value = child.action, child.visits, value
     if best < 0:
-        best = action_of(nodes, root, edges, 0)
+        best = action_of(tree, root, 0)
     return best

@@ -1,24 +1,25 @@
-"""The tree of a search, in arrays that are allocated once: nodes, edges, selection and backup, in compiled code.
+"""The tree of a search in compiled code: nodes and edges in arrays that are allocated once.
 
-A *node* stands for a sequence of actions from the root; it keeps how often it was visited and the sum of every player's
-values, so that any player can be the one who chooses (max-n), twice in a row or not. Positions are not kept: every
-simulation plays its actions from the root anew, which costs less than the memory would, and with chance or hidden
-information leads to other positions each time.
+A *node* stands for a sequence of actions from the root; it keeps its number of visits and the sum
+of every player's values, so that any player can be the one who chooses (max-n), twice in a row or
+not. Positions are not kept: every simulation replays its actions from the root, which costs less
+than the memory would, and with chance or hidden information leads to other positions each time.
 
-The *edges* of a node are a block in one array, 8 bytes each: first those that have been tried, which name the child,
-then those not tried yet, which name the action and the logit of its prior. The next to be tried has the highest logit,
-so that choosing looks at the tried ones and at one more only, however many actions are legal.
+The *edges* of a node are a block in one array, 8 bytes each: first those that have been tried,
+which name the child, then those not tried yet, which name the action and the logit of its prior.
+The next to be tried has the highest logit, so that choosing looks at the tried ones and at one more
+only, however many actions are legal.
 
-Without chance and hidden information (a *closed* game) a node's edges are made once. In an *open* game the actions that
-are legal after the same sequence differ: edges are added as they are met, only legal ones are chosen among, and `seen`
-counts for each edge at how many visits it was legal, which takes the place of the node's visits in the exploration term
-(Cowling, Powley and Whitehouse, "Information set Monte Carlo tree search", 2012). In closed games `seen` has no entries.
+Without chance and hidden information a node's edges are made once. With them a node is an
+*information set*: the actions that are legal after the same sequence differ. Edges are added as
+they are met, only legal ones are chosen among, and `seen` counts for each edge at how many visits
+it was legal, which takes the place of the node's visits in the exploration term (Cowling, Powley
+and Whitehouse, "Information set Monte Carlo tree search", 2012). Otherwise `seen` has no entries.
 """
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from tabletop_envs import checks
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import (
     RUNNING,
-    Kernel,
-    code_digest,
     deal_hidden,
     engine,
     legal_actions,
@@ -40,11 +40,9 @@ from tabletop_envs.kernels import (
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square, popcount
 
-# Of this package: an edit must change the key of Numba's cache (`workspace` does it for heuristics).
-_DIGEST = code_digest(str(Path(__file__).with_name("__init__.py")))
 NODE = np.dtype(
     [
-        ((f"code {_DIGEST}", "total"), np.float64, (engine.MAX_PLAYERS,)),
+        ("total", np.float64, (engine.MAX_PLAYERS,)),
         ("visits", np.int32),
         ("action", np.int32),  # that leads here
         ("prior", np.float32),
@@ -59,31 +57,14 @@ NODE = np.dtype(
 EDGE = np.dtype([("target", np.int32), ("logit", np.float32)])
 
 MAX_EDGES = 2**31 - 1
-# The simulations of the first slice of a search (`envs.slices`).
+# The simulations of the first slice of a search (`slices`).
 FIRST_SLICE = 1000
 # `used`: how many nodes and edges are in use, and whether one was wanted that did not fit.
 USED_NODES, USED_EDGES, FULL = 0, 1, 2
 
-# How edges are chosen: by UCB1, untried ones first in random order, or by PUCT, untried ones by prior.
-UCB, PUCT = 0, 1
-SETTINGS = np.dtype(
-    [
-        ("exploration", np.float64),
-        ("temperature", np.float64),  # of priors: logit = estimate / temperature
-        ("urgency", np.float64),  # how far an untried edge's value lies below its estimate
-        ("rule", np.int64),  # UCB or PUCT
-        ("estimates", np.int64),  # whether logits are estimates of values
-        ("playout", np.int64),  # the most random actions of a play-out
-        ("open", np.int64),  # whether chance or hidden information is dealt at every simulation
-        ("alpha", np.float64),  # Dirichlet noise at the root
-        ("fraction", np.float64),
-    ],
-    align=True,
-)
-
 
 class Tree(NamedTuple):
-    """The memory of a tree (with a first axis of lanes, of as many trees)."""
+    """The memory of a tree, or with a first axis of lanes of as many trees."""
 
     nodes: npt.NDArray[np.void]
     edges: npt.NDArray[np.void]
@@ -92,38 +73,46 @@ class Tree(NamedTuple):
     path: npt.NDArray[np.int32]
 
 
-def new_tree(max_nodes: int, max_edges: int, is_open: bool, *lanes: int) -> Tree:
+def new_tree(game: Game, max_nodes: int, max_edges: int | None, *lanes: int) -> Tree:
     """An empty tree, or one a lane.
 
     Memory that a search never gets to is never touched, and what was not written is never read.
+
+    Args:
+        game: The game.
+        max_nodes: The room for nodes.
+        max_edges: The room for edges; None: more than so many nodes have on average, and enough
+            for any root.
+        *lanes: How many trees.
+
+    Raises:
+        TypeError, ValueError: Where the root might find no room for its edges: every action may be
+            legal there.
     """
+    actions = game.kernel.num_actions
+    if max_edges is None:
+        max_edges = min(max_nodes * min(actions, 256) + actions, MAX_EDGES)
+    max_edges = checks.integer("max_edges", max_edges, actions, MAX_EDGES)
     return Tree(
         np.empty((*lanes, max_nodes), NODE),
         np.empty((*lanes, max_edges), EDGE),
-        np.empty((*lanes, max_edges if is_open else 0), np.int32),
+        np.empty((*lanes, max_edges if game.has_chance else 0), np.int32),
         np.zeros((*lanes, 3), np.int64),
         np.empty((*lanes, max_nodes), np.int32),
     )
 
 
-def edges_for(kernel: Kernel, max_nodes: int) -> int:
-    """Room for the edges of so many nodes: more than they have on average, enough for any root."""
-    return int(min(max_nodes * min(kernel.num_actions, 256) + kernel.num_actions, MAX_EDGES))
-
-
-def parse_edges(kernel: Kernel, max_edges: int | None, max_nodes: int) -> int:
-    """The room for edges that a user gives; None: what so many nodes need.
-
-    TypeError or ValueError where the root might find no room: every action may be legal there.
-    """
-    if max_edges is None:
-        return edges_for(kernel, max_nodes)
-    return checks.integer("max_edges", max_edges, kernel.num_actions, MAX_EDGES)
+@jitable
+def tree_of(trees: Tree, lane: int) -> Tree:
+    """One lane's tree."""
+    return Tree(
+        trees.nodes[lane], trees.edges[lane], trees.seen[lane], trees.used[lane], trees.path[lane]
+    )
 
 
 @intrinsic
 def keep_apart(typing_context: Any) -> Any:
-    """Keep LLVM from making the function in which this stands part of its callers."""
+    """Keep LLVM from inlining the function in which this stands."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.function.attributes.add("noinline")
@@ -132,8 +121,8 @@ def keep_apart(typing_context: Any) -> Any:
     return types.void(), codegen
 
 
-# A game's functions, each compiled once for all the places that call it: the generic ones become part of every caller, which
-# would multiply the time to compile a loop.
+# A game's functions, each compiled once for all the places that call it: the generic ones are
+# inlined into every caller, which would multiply the time to compile a loop.
 
 
 @jitable
@@ -144,15 +133,15 @@ def play(state: Any, action: int) -> None:
 
 
 @jitable
-def find_legal(state: Any, words: Any) -> None:
+def find_legal(state: Any, legal_bits: Any) -> None:
     """Write the set of legal actions of a running game."""
     keep_apart()
-    legal_actions(state, words)
+    legal_actions(state, legal_bits)
 
 
 @jitable
 def deal(state: Any, player: int, generator: int) -> int:
-    """Deal anew what `player` cannot see, and chance to come; the advanced generator (uint64)."""
+    """Resample what `player` cannot see and all later chance; the advanced generator (uint64)."""
     keep_apart()
     generator = rng.advance(generator)
     deal_hidden(state, player, rng.output(generator))
@@ -163,14 +152,14 @@ def deal(state: Any, player: int, generator: int) -> int:
 
 
 @jitable
-def add_node(nodes: Any, used: Any, action: int, prior: float) -> int:
+def add_node(tree: Tree, action: int, prior: float) -> int:
     """A new node without edges and visits; −1 where there is no room."""
-    node = used[USED_NODES]
-    if node == nodes.size:
-        used[FULL] = 1
+    node = tree.used[USED_NODES]
+    if node == tree.nodes.size:
+        tree.used[FULL] = 1
         return -1
-    used[USED_NODES] += 1
-    new = nodes[node]
+    tree.used[USED_NODES] += 1
+    new = tree.nodes[node]
     for player in range(engine.MAX_PLAYERS):
         new.total[player] = 0.0
     new.visits = 0
@@ -185,57 +174,55 @@ def add_node(nodes: Any, used: Any, action: int, prior: float) -> int:
 
 
 @jitable
-def clear(nodes: Any, used: Any) -> None:
+def clear(tree: Tree) -> None:
     """Forget the tree but for a new root."""
-    used[:] = 0
-    add_node(nodes, used, -1, 1.0)
+    tree.used[USED_NODES] = tree.used[USED_EDGES] = tree.used[FULL] = 0
+    add_node(tree, -1, 1.0)
 
 
 @jitable
-def count_actions(words: Any) -> int:
+def count_actions(legal_bits: Any) -> int:
     """How many actions a set holds (int64)."""
     count = 0
-    for index in range(words.size):
-        count += np.int64(popcount(words[index]))
+    for index in range(legal_bits.size):
+        count += np.int64(popcount(legal_bits[index]))
     return count
 
 
 @jitable
-def reserve(parent: Any, edges: Any, seen: Any, used: Any, count: int) -> bool:
+def reserve(tree: Tree, parent: Any, count: int) -> bool:
     """Make the block of a node's edges at least `count` long; False where there is no room."""
     if count <= parent.capacity:
         return True
     capacity = count if parent.count == 0 else max(count, 2 * parent.capacity)
-    start = used[USED_EDGES]
-    if start + capacity > edges.size:
-        used[FULL] = 1
+    start = tree.used[USED_EDGES]
+    if start + capacity > tree.edges.size:
+        tree.used[FULL] = 1
         return False
     for index in range(parent.count):
-        edges[start + index] = edges[parent.first + index]
-        seen[start + index] = seen[parent.first + index]
+        tree.edges[start + index] = tree.edges[parent.first + index]
+        tree.seen[start + index] = tree.seen[parent.first + index]
     parent.first = start
     parent.capacity = capacity
-    used[USED_EDGES] += capacity
+    tree.used[USED_EDGES] += capacity
     return True
 
 
 @jitable
-def add_edges(
-    state: Any, words: Any, parent: Any, edges: Any, seen: Any, used: Any, logit: float
-) -> bool:
-    """Add an untried edge for every action of the set `words`; False, and nothing is changed, where there is no room."""
-    added = count_actions(words)
-    if not reserve(parent, edges, seen, used, parent.count + added):
+def add_edges(state: Any, legal_bits: Any, tree: Tree, parent: Any, logit: float) -> bool:
+    """Add an untried edge for every action of a set; False, without a change, for lack of room."""
+    added = count_actions(legal_bits)
+    if not reserve(tree, parent, parent.count + added):
         return False
     place = parent.first + parent.count
     bits = np.int64(word_bits(state))
-    for index in range(words.size):
-        word = words[index]
+    for index in range(legal_bits.size):
+        word = legal_bits[index]
         while word != ZERO:
-            edges[place].target = index * bits + np.int64(lowest_square(word))
-            edges[place].logit = logit
-            if seen.size:
-                seen[place] = 0
+            tree.edges[place].target = index * bits + np.int64(lowest_square(word))
+            tree.edges[place].logit = logit
+            if tree.seen.size:
+                tree.seen[place] = 0
             place += 1
             word &= word - ONE
     parent.count += added
@@ -243,8 +230,9 @@ def add_edges(
 
 
 @jitable
-def swap_edges(edges: Any, seen: Any, one: int, other: int) -> None:
+def swap_edges(tree: Tree, one: int, other: int) -> None:
     """Swap two edges of a node."""
+    edges, seen = tree.edges, tree.seen
     target, logit = edges[one].target, edges[one].logit
     edges[one].target, edges[one].logit = edges[other].target, edges[other].logit
     edges[other].target, edges[other].logit = target, logit
@@ -253,42 +241,42 @@ def swap_edges(edges: Any, seen: Any, one: int, other: int) -> None:
 
 
 @jitable
-def bring_forward(parent: Any, edges: Any, seen: Any) -> None:
+def bring_forward(tree: Tree, parent: Any) -> None:
     """Make the untried edge with the highest logit the next to be tried."""
     place = parent.first + parent.tried
     best = place
     for other in range(place + 1, parent.first + parent.count):
-        if edges[other].logit > edges[best].logit:
+        if tree.edges[other].logit > tree.edges[best].logit:
             best = other
     if best > place:
-        swap_edges(edges, seen, place, best)
+        swap_edges(tree, place, best)
 
 
 @jitable
-def settle(parent: Any, edges: Any, seen: Any) -> None:
-    """Turn the logits of new, untried edges into priors that sum to 1, and find the first to be tried."""
+def settle(tree: Tree, parent: Any) -> None:
+    """Turn the logits of new edges into priors that sum to 1, and find the first to be tried."""
     place, end = parent.first, parent.first + parent.count
-    highest = edges[place].logit
+    highest = tree.edges[place].logit
     for index in range(place + 1, end):
-        highest = max(highest, edges[index].logit)
+        highest = max(highest, tree.edges[index].logit)
     total = 0.0
     for index in range(place, end):
-        total += math.exp(edges[index].logit - highest)
+        total += math.exp(tree.edges[index].logit - highest)
     parent.log_total = highest + math.log(total)
-    bring_forward(parent, edges, seen)
+    bring_forward(tree, parent)
 
 
 @jitable
-def open_child(nodes: Any, parent: Any, edges: Any, seen: Any, used: Any) -> int:
+def open_child(tree: Tree, parent: Any) -> int:
     """A new node for the next edge to be tried; −1 where there is no room."""
-    edge = edges[parent.first + parent.tried]
+    edge = tree.edges[parent.first + parent.tried]
     prior = math.exp(edge.logit - parent.log_total)
-    child = add_node(nodes, used, edge.target, prior)
+    child = add_node(tree, edge.target, prior)
     if child >= 0:
         edge.target = child
         parent.tried += 1
         if parent.tried < parent.count:
-            bring_forward(parent, edges, seen)
+            bring_forward(tree, parent)
     return child
 
 
@@ -296,10 +284,10 @@ def open_child(nodes: Any, parent: Any, edges: Any, seen: Any, used: Any) -> int
 
 
 @jitable
-def back_up(nodes: Any, path: Any, length: int, values: Any, players: int) -> None:
-    """Count a visit, with every player's value, at all nodes of a path."""
+def back_up(tree: Tree, length: int, values: Any, players: int) -> None:
+    """Count a visit, with every player's value, at the first `length` nodes of the path."""
     for index in range(length):
-        node = nodes[path[index]]
+        node = tree.nodes[tree.path[index]]
         node.visits += 1
         for player in range(players):
             node.total[player] += values[player]

@@ -1,6 +1,7 @@
-"""Random numbers that searches need beside whole ones: from 0 to 1, and of gamma distributions for Dirichlet noise.
+"""Random floats for searches: uniform ones, and of gamma distributions for Dirichlet noise.
 
-Every function takes a generator (`kernels.rng`, uint64) and returns it advanced, with the number drawn.
+Every function takes a generator (`kernels.rng`, uint64) and returns it advanced, with the number
+drawn.
 """
 
 from __future__ import annotations

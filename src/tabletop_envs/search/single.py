@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tabletop_envs import checks, evaluation
+from tabletop_envs import checks
 from tabletop_envs.game import Game, State, find_game
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import tree as loops
 from tabletop_envs.search.config import choose_config
-from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, Tree, new_tree, parse_edges
+from tabletop_envs.search.nodes import FIRST_SLICE, FULL, USED_NODES, new_tree
 from tabletop_envs.threads import SLICE_SECONDS, Turn, next_size, one_at_a_time
 
 if TYPE_CHECKING:
@@ -27,18 +27,22 @@ CLOCK_SECONDS = 0.005
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to (k legal actions, P players).
+    """The result of a search (k legal actions, P players).
 
     Attributes:
-        action: The action with the most visits; ties go to the higher value, then to the lower action.
+        action: The action with the most visits; ties go to the higher value, then to the lower
+            action.
         actions: `int64 (k,)`, the legal actions, ascending.
         visits: `int64 (k,)`, how often each was simulated.
-        action_values: `float64 (k, P)`, every player's mean value after each; NaN where it was never simulated.
+        action_values: `float64 (k, P)`, every player's mean value after each; NaN where it was
+            never simulated.
         values: `float64 (P,)`, every player's mean value.
-        principal_variation: The actions that follow each other by most visits, beginning with `action`.
+        principal_variation: The actions that follow each other by most visits, beginning with
+            `action`.
         simulations: How many were run in this call.
         nodes: How many nodes the tree has.
-        full: Whether the tree's memory ran out: then the search ended early, or leaves were not expanded.
+        full: Whether the tree's memory ran out: then the search ended early, or leaves were not
+            expanded.
     """
 
     action: int
@@ -55,23 +59,30 @@ class SearchResult:
 class Search:
     """Searches positions of one game by simulations in a tree whose memory is allocated once.
 
-    Values are one for each player, and whoever acts at a node chooses by his own (max-n). With chance or hidden information every
-    simulation deals anew what the player in turn at the root cannot see, and all chance to come; the nodes are then sequences of
-    actions (information-set search), so nothing is used that this player cannot know.
+    There is a value for each player, and whoever acts at a node chooses by their own (max-n). With
+    chance or hidden information every simulation resamples what the player to move at the root
+    cannot see, and all later chance; nodes are then sequences of actions (information-set search),
+    so nothing is used that this player cannot know.
 
-    The tree lives on: a second `run` in the same position adds to it, and after `advance(action)` the part of the tree behind the
-    action is kept. With chance or hidden information it is not: its values would be those of other dice and hands.
+    The tree is kept: a second `run` in the same position adds to it.
 
     Args:
-        game: A game's id, such as `"kirche-v0"`, or a `Game`, a user's own too.
+        game: A game's id, such as `"kirche-v0"`, or a `Game`, also a custom one.
         max_nodes: The room for nodes, 64 bytes each.
-        max_edges: The room for legal actions of nodes, 8 bytes each (12 with chance or hidden information); None: 256 a node, or all
-            that the game has if those are less. Memory is used only as it is needed.
-        priors, exploration, temperature, playout: See `SearchConfig`; None: the game's default (`default_config`).
-        seed: A number or None for fresh entropy. The same seed, calls and numbers of simulations give the same trees.
+        max_edges: The room for legal actions of nodes, 8 bytes each (12 with chance or hidden
+            information), at least as many as the game has; None: 256 a node, or all that the game
+            has if those are less. Memory is used only as it is needed.
+        priors, exploration, temperature, playout: See `SearchConfig`; None: the game's default
+            (`default_config`).
+        seed: An integer from 0 to 2^64 − 1, or None for fresh entropy. The same seed, calls and
+            numbers of simulations give the same trees.
+
+    Attributes:
+        game: The `Game`.
+        config: The `SearchConfig`.
 
     Raises:
-        TypeError, ValueError: For an impossible argument, naming it and what is allowed.
+        TypeError, ValueError: For an invalid argument, naming it and what it must be.
     """
 
     def __init__(
@@ -87,7 +98,7 @@ class Search:
         seed: int | None = None,
     ) -> None:
         self.game = find_game(game)
-        self.rules = choose_config(
+        self.config = choose_config(
             self.game,
             priors=priors,
             exploration=exploration,
@@ -95,25 +106,20 @@ class Search:
             playout=playout,
         )
         kernel = self.game.kernel
-        self.max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
-        self.max_edges = parse_edges(kernel, max_edges, self.max_nodes)
-        self._settings = self.rules.settings(self.game.has_chance)
-        self._work = evaluation.workspace(kernel)
-        self._scratch = np.zeros(loops.NUM_SCRATCH, kernel.state)
-        self._tree = self._new_tree()
+        max_nodes = checks.integer("max_nodes", max_nodes, 1, 2**31 - 2)
+        self._tree = new_tree(self.game, max_nodes, max_edges)
+        self._settings = self.config.settings(self.game)
+        self._scratch = loops.new_scratch(self.game)
         self._slice = FIRST_SLICE
         self._turn = Turn()
-        # The position of the root; its status is not RUNNING while there is none.
-        self._root = np.zeros(1, kernel.state)
-        self._root["status"] = -1
-        self._samplers = np.zeros(1, np.uint64)
+        one = np.zeros(1, np.int64)
+        self._choices = loops.Choices(
+            np.zeros(1, kernel.state), np.zeros(1, np.uint64), one, one.copy()
+        )
         seeds = np.array(
             [secrets.randbits(64) if seed is None else checks.seed("seed", seed)], np.uint64
         )
-        engine.seed_lanes(np.zeros(1, kernel.state), self._samplers, seeds)
-
-    def _new_tree(self) -> Tree:
-        return new_tree(self.max_nodes, self.max_edges, self.game.has_chance)
+        engine.seed_lanes(self._choices.states, self._choices.rngs, seeds)
 
     @one_at_a_time
     def run(
@@ -129,12 +135,14 @@ class Search:
         it has grown by then.
 
         Args:
-            position: An AEC environment of this library, wrapped or not, or a state `(1,)` (`batch.states[i:i + 1]`), whose game runs.
+            position: An AEC environment of this library, wrapped or not, or a state `(1,)`
+                (`batch.states[i:i + 1]`), whose game runs.
             simulations: How many to run; None: 1,000, or as many as `seconds` allow.
-            seconds: A limit of time, kept to some thousandths of a second; at least one simulation is run.
+            seconds: A limit of time, kept to some thousandths of a second; at least one simulation
+                is run.
 
         Raises:
-            TypeError, ValueError: For an impossible position or number, naming it.
+            TypeError, ValueError: For an invalid position or number, naming it.
             RuntimeError: While another call runs, in another thread.
         """
         if simulations is None:
@@ -144,38 +152,9 @@ class Search:
             checks.number("seconds", seconds, 0.0)
         state = self._read(position)
         if not self._is_root(state):
-            self._forget()
-        self._root[:] = state
-        run, action = self._grow(simulations, seconds)
-        return self._result(run, action)
-
-    @one_at_a_time
-    def advance(self, action: int) -> None:
-        """An action has been played at the root: keep what the tree knows of the position behind it.
-
-        Forgets the tree where that is not sound (chance, hidden information), or where it knows nothing.
-
-        Raises:
-            TypeError, ValueError: For what is no action, if there is no root yet, or the action is not legal there.
-        """
-        action = checks.integer("action", action, 0, self.game.kernel.num_actions - 1)
-        if self._root["status"][0] != RUNNING:
-            raise ValueError("there is no position to advance from: run() a search first")
-        root = self._tree.nodes[0]
-        legal = engine.new_legal(self.game.kernel)
-        result = np.zeros(3 + engine.MAX_PLAYERS, np.int64)
-        state = self._root.copy()
-        engine.advance_one(state, legal, engine.REFRESH, 0, result)
-        if not engine.advance_one(state, legal, engine.STEP, action, result):
-            raise ValueError(f"action {action} is not legal in the position that was searched")
-        child = self._children(root).get(action)
-        self._root[:] = state
-        if child is None or self.game.has_chance or state["status"][0] != RUNNING:
-            self._forget()
-            return
-        kept = self._new_tree()
-        loops.move_tree(*self._tree, child, *kept)
-        self._tree = kept
+            self._tree.used[:] = 0
+        self._choices.states[:] = state
+        return self._result(self._grow(simulations, seconds))
 
     def _read(self, position: TabletopEnv | State) -> State:
         if isinstance(position, np.ndarray):
@@ -183,15 +162,18 @@ class Search:
         elif hasattr(position, "unwrapped") and hasattr(position.unwrapped, "lane"):
             if position.unwrapped.game is not self.game:
                 raise TypeError(
-                    f"the environment plays {position.unwrapped.game.name}, this search {self.game.name}"
+                    f"the environment plays {position.unwrapped.game.name}, "
+                    f"this search {self.game.name}"
                 )
             state, legal = position.unwrapped.lane()
             if not legal.any():
                 raise ValueError("the game is over, there is nothing to search")
         else:
-            raise TypeError(f"position is an environment or a state (1,), not {position!r}")
+            raise TypeError(
+                f"position={checks.shown(position)} must be an environment or a state (1,)"
+            )
         if state.dtype != self.game.kernel.state or state.shape != (1,):
-            raise TypeError(f"position is not one state of {self.game.name}")
+            raise TypeError(f"position must be one state of {self.game.name}")
         if state is position:
             self.game.require_states(state, name="position")
         if state["status"][0] != RUNNING:
@@ -199,38 +181,22 @@ class Search:
         return state
 
     def _is_root(self, state: State) -> bool:
-        """Whether the tree is of this position (the generator, which no search looks at, apart)."""
-        ours, theirs = self._root.copy(), state.copy()
+        """Whether the tree is of this position (apart from its `rng`, which no search reads)."""
+        ours, theirs = self._choices.states.copy(), state.copy()
         ours["rng"] = theirs["rng"] = 0
         return bool((ours == theirs).all())
 
-    def _forget(self) -> None:
-        self._tree.used[:] = 0
-
-    def _grow(self, simulations: int, seconds: float | None) -> tuple[int, int]:
-        """Run simulations; how many there was time and room for, and the action chosen."""
+    def _grow(self, simulations: int, seconds: float | None) -> int:
+        """Run simulations; how many there was time and room for."""
         end = None if seconds is None else time.perf_counter() + seconds
         if end is not None:
             self._slice = 1
-        run, progress = 0, loops.new_progress()
-        lanes, actions = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        run, job = 0, loops.new_job(simulations, 0, 1, keep=True)
         clock = time.thread_time if end is None else time.perf_counter
-        while progress["place"][0] == 0:
+        while job["place"][0] == 0:
             begin = clock()
             done = loops.search_lanes(
-                self._root,
-                self._samplers,
-                lanes,
-                actions,
-                simulations,
-                True,
-                self._slice,
-                progress,
-                self._scratch,
-                self._work,
-                *self._tree,
-                self._settings,
-                1,
+                self._choices, self._tree, self._scratch, self._settings, job, self._slice
             )
             run += done
             now = clock()
@@ -240,7 +206,7 @@ class Search:
                     break
                 wanted = min(CLOCK_SECONDS, end - now)
             self._slice = next_size(self._slice, done, now - begin, wanted)
-        return run, int(actions[0])
+        return run
 
     # Reading the tree
 
@@ -253,7 +219,7 @@ class Search:
         )
 
     def _line(self, action: int) -> list[int]:
-        """The actions that follow each other by most visits (ties: the lower one), beginning with `action` at the root."""
+        """The actions with the most visits (ties: the lower), beginning with `action`."""
         nodes, line = self._tree.nodes, [action]
         node = self._children(nodes[0]).get(action)
         while node is not None:
@@ -265,10 +231,10 @@ class Search:
             node = children[action]
         return line
 
-    def _result(self, run: int, action: int) -> SearchResult:
+    def _result(self, run: int) -> SearchResult:
         nodes, edges = self._tree.nodes, self._tree.edges
-        root, players = nodes[0], int(self._root["num_players"][0])
-        children = self._children(root)
+        root, players = nodes[0], int(self._choices.states["num_players"][0])
+        action, children = int(self._choices.actions[0]), self._children(root)
         first, tried, count = int(root["first"]), int(root["tried"]), int(root["count"])
         untried = edges["target"][first + tried : first + count].tolist()
         actions = sorted([*children, *untried])

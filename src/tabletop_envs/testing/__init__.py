@@ -1,12 +1,13 @@
-"""Checks for games: whether a kernel and an environment keep the promises that the library's own keep.
+"""Checks for games: whether a kernel and an environment keep the library's promises.
 
 >>> from tabletop_envs import kirche_v0
 >>> from tabletop_envs.testing import check_env, check_kernel
 >>> check_kernel(kirche_v0.GAME)
 >>> check_env(kirche_v0.env)
 
-Both play random games and raise `ContractError`, an AssertionError, at the first broken promise: it names the promise, what was
-found, and the game's options, seed and actions. They need nothing but the core installation and no test framework.
+Both play random games and raise `ContractError`, an AssertionError, at the first broken promise: it
+names the promise, what was found, and the game's options, seed and actions. They need nothing but
+the core installation and no test framework.
 """
 
 from __future__ import annotations

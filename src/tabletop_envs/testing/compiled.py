@@ -1,4 +1,4 @@
-"""A kernel's functions, each compiled by itself and called on guarded memory, so that a fault has a name."""
+"""A kernel's functions, each compiled by itself and called on guarded memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tabletop_envs.game import State
 from tabletop_envs.kernels import Kernel
 from tabletop_envs.testing.contract import ContractError, Played
 
-# What stands in memory that a function has no business with, before two calls: a result that differs has read it.
+# Unrelated memory is filled with these before two calls; differing results mean it was read.
 FILLS = (0x00, 0xA5)
 # Bytes before and behind everything that a function writes to.
 GUARD = 4096
@@ -58,7 +58,7 @@ _FUNCTIONS = {
 
 @functools.cache
 def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., None]:
-    """One of a kernel's functions. Compiled anew in every process: Numba shows only fresh code to the search for floats."""
+    """One of a kernel's functions, compiled in every process: Numba shows only fresh code."""
     states = np.zeros(1, kernel.state)
     words, observation = np.zeros(1, np.uint64), np.zeros(1, np.int8)
     function: Any = njit(_FUNCTIONS[name])
@@ -76,7 +76,8 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
         floats = sorted({match.group() for match in _FLOATS.finditer(code)})
         if floats:
             raise ContractError(
-                f"{name}: it calculates with whole numbers (signed and unsigned 64-bit operands mixed can give floats in Numba)",
+                f"{name}: it calculates with integers "
+                "(signed and unsigned 64-bit operands mixed can give floats in Numba)",
                 f"the compiled code has {', '.join(floats)}",
                 where,
             )
@@ -86,7 +87,7 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
 
 @functools.cache
 def _field_bytes(dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
-    """Which bytes of a record belong to a field: the others are there for alignment and mean nothing."""
+    """Which bytes of a record belong to a field: the others are padding."""
     used = np.zeros(dtype.itemsize, np.bool_)
     for field in (dtype.fields or {}).values():
         used[field[1] : field[1] + field[0].itemsize] = True
@@ -105,11 +106,21 @@ def differing_fields(one: State, other: State) -> list[str]:
     return [name for name in names if not np.array_equal(one[name], other[name])]
 
 
-class Rules:
-    """The functions of a kernel on states of one record each, without side effects: what they give is new.
+def actions_of(kernel: Kernel, words: Words) -> list[int]:
+    """The actions that a kernel's words say are legal, ascending."""
+    return [
+        index * kernel.word_bits + bit
+        for index, word in enumerate(words.tolist())
+        for bit in range(word.bit_length())
+        if word >> bit & 1
+    ]
 
-    Every call is made twice, on memory that holds different bytes wherever the function is not to look: the results
-    must be the same, and nothing may be written but what the contract says.
+
+class Rules:
+    """The functions of a kernel on states of one record each, without side effects.
+
+    Every call is made twice, with other bytes in all memory that the function is not to read: the
+    results must be the same, and nothing may be written but what the contract says.
 
     Raises (all methods):
         ContractError: Where a promise is broken.
@@ -121,14 +132,14 @@ class Rules:
         self._allow_floats = allow_floats
         size = kernel.state.itemsize
         margin = -(-GUARD // size)
-        # The state, the words and the observation, each with memory around it that must stay as it is.
+        # The state, the words and the observation, each with memory around it that must stay.
         self._memory = np.zeros((2 * margin + 1) * size, np.uint8)
         self._states = self._memory.view(kernel.state)[margin : margin + 1]
         self._word_memory = np.zeros(8 * kernel.num_words + 2 * GUARD, np.uint8)
         self._words = self._word_memory[GUARD:-GUARD].view(np.uint64)
         self._bytes = np.zeros(kernel.observation_size + 2 * GUARD, np.uint8)
         self._observation = self._bytes[GUARD:-GUARD].view(np.int8)
-        # By function: what it writes to, in words, the memory and the margin around what it may write.
+        # By function: what it writes to, the memory, and the margin around what it may write.
         own = ("its own state", self._memory, margin * size)
         self._guarded = {
             **dict.fromkeys(("start", "step", "deal_hidden"), (own,)),
@@ -152,17 +163,9 @@ class Rules:
 
     def legal_actions(self, state: State) -> Words:
         """The words that `legal_actions` writes: `uint64[num_words]`."""
-        written = []
-        for fill in FILLS:
-            after = self._call("legal_actions", state, 0, fill=fill)
-            self._unchanged("legal_actions", state, after)
-            written.append(self._words.copy())
-        self.played.require(
-            np.array_equal(written[0], written[1]),
-            f"legal_actions: it writes all {self.kernel.num_words} words, and reads nothing but the state",
-            f"words {np.flatnonzero(written[0] != written[1]).tolist()} depend on what was there before",
+        return self._written(
+            "legal_actions", state, 0, self._words, f"all {self.kernel.num_words} words"
         )
-        return written[0]
 
     def step(self, state: State, action: int) -> State:
         """The state after an action."""
@@ -175,22 +178,33 @@ class Rules:
 
     def observe(self, state: State, player: int) -> Observation:
         """What `observe` writes: `int8[observation_size]`."""
+        return self._written("observe", state, player, self._observation, "every entry")
+
+    def _written(
+        self, name: str, state: State, number: int, array: npt.NDArray[Any], all_of_it: str
+    ) -> npt.NDArray[Any]:
+        """What a function writes into an array, leaving the state as it is."""
         written = []
         for fill in FILLS:
-            after = self._call("observe", state, player, fill=fill)
-            self._unchanged("observe", state, after)
-            written.append(self._observation.copy())
+            fields = differing_fields(state, self._call(name, state, number, fill=fill))
+            self.played.require(
+                not fields,
+                f"{name}: it leaves the state as it is",
+                f"it changes {', '.join(fields)}",
+            )
+            written.append(array.copy())
+        wrong = np.flatnonzero(written[0] != written[1])
         self.played.require(
-            np.array_equal(written[0], written[1]),
-            "observe: it writes every entry, and reads nothing but the state",
-            f"entries {_some(np.flatnonzero(written[0] != written[1]))} depend on what was there before",
+            not wrong.size,
+            f"{name}: it writes {all_of_it}, and reads nothing but the state",
+            f"{wrong.size} depend on what was there before, the first of them number {wrong[:1]}",
         )
         return written[0]
 
     def deal_hidden(self, state: State, player: int, generator: int) -> State:
-        """The state after what `player` cannot see has been dealt anew."""
+        """The state after what `player` cannot see has been resampled."""
         results = [self._call("deal_hidden", state, player, generator, fill=fill) for fill in FILLS]
-        return self._same("deal_hidden", "all its chance comes from the generator", *results)
+        return self._same("deal_hidden", "all its randomness comes from the generator", *results)
 
     def _call(
         self, name: str, state: State, number: int, generator: int = 0, *, fill: int
@@ -215,18 +229,6 @@ class Rules:
         self.played.require(
             not fields,
             f"{name}: {promise}",
-            f"{', '.join(fields)}: the same call twice, on memory with other contents, gives different values",
+            f"{', '.join(fields)}: the same call twice, on other memory, gives different values",
         )
         return one
-
-    def _unchanged(self, name: str, before: State, after: State) -> None:
-        fields = differing_fields(before, after)
-        self.played.require(
-            not fields, f"{name}: it leaves the state as it is", f"it changes {', '.join(fields)}"
-        )
-
-
-def _some(numbers: npt.NDArray[np.intp]) -> str:
-    """The first few of many numbers."""
-    shown = ", ".join(map(str, numbers[:8].tolist()))
-    return f"{shown}, …" if len(numbers) > 8 else shown

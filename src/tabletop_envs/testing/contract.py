@@ -1,13 +1,18 @@
-"""What the checks have in common: the error that names a broken promise, and the game in which it was found."""
+"""What the checks share: the error that names a broken promise, the game in which it was found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
+from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
 
+MakeEnv = Callable[..., TabletopEnv]
 OptionCases = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 
@@ -15,7 +20,7 @@ class ContractError(AssertionError):
     """A promise that a kernel or an environment breaks.
 
     Attributes:
-        promise: What should hold, in words, beginning with the function or attribute that breaks it.
+        promise: What should hold, beginning with the function or attribute that breaks it.
         found: What was found instead.
         where: The game, its options and seed, and the actions before.
     """
@@ -35,7 +40,7 @@ class Played:
     Attributes:
         name: The game.
         options: Its options.
-        seed: Its seed, from which the checks' random actions come, too.
+        seed: Its seed, also of the checks' random actions.
         actions: The actions so far.
     """
 
@@ -63,7 +68,7 @@ class Played:
 
 
 def option_cases(game: Game) -> list[dict[str, Any]]:
-    """Options that reach every end of every option: none given, then each option's lowest and highest value alone.
+    """The defaults, then each option's lowest and highest value alone.
 
     The highest `max_plies` is left out: it changes nothing but the time that games take.
     """
@@ -77,6 +82,35 @@ def option_cases(game: Game) -> list[dict[str, Any]]:
             if value != option.default and (option.name != "max_plies" or value == option.minimum):
                 cases.append({option.name: value})
     return cases
+
+
+def is_over(env: TabletopEnv) -> bool:
+    """Whether the game has ended."""
+    return any(env.terminations.values()) or any(env.truncations.values())
+
+
+def legal_actions(env: TabletopEnv) -> list[int]:
+    """The legal actions of the agent to move, ascending."""
+    actions: list[int] = np.flatnonzero(env.action_mask()).tolist()
+    return actions
+
+
+def part_of(game: Game, entry: int) -> str:
+    """The part of the observation in which an entry lies."""
+    return next(name for name, part in game.observation.items() if entry < part.slice.stop)
+
+
+def out_of_range(game: Game, observation: npt.NDArray[Any]) -> str:
+    """The first entry of an observation that is out of its part's range, in words; or ""."""
+    low, high = game.bounds()
+    outside = np.flatnonzero((observation < low) | (observation > high))
+    if not outside.size:
+        return ""
+    entry = int(outside[0])
+    return (
+        f"entry {entry} ({part_of(game, entry)}) is {observation[entry]}, "
+        f"its range {low[entry]} to {high[entry]}"
+    )
 
 
 def chosen_cases(game: Game, options: OptionCases) -> list[dict[str, Any]]:

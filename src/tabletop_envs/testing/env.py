@@ -1,20 +1,18 @@
-"""`check_env`: whether an environment, and the game behind it, keep the promises of the library's own."""
+"""`check_env`: whether an environment and its game keep the library's promises."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
-from tabletop_envs.testing.contract import OptionCases, Played, chosen_cases
+from tabletop_envs.testing.batches import check_batch
+from tabletop_envs.testing.contract import MakeEnv, OptionCases, Played, chosen_cases
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
 from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game
-from tabletop_envs.testing.env_stacks import check_batch, check_gymnasium, check_pettingzoo
-
-MakeEnv = Callable[..., TabletopEnv]
+from tabletop_envs.testing.env_stacks import check_gymnasium, check_pettingzoo
 
 
 def check_env(
@@ -24,26 +22,32 @@ def check_env(
     games: int = 2,
     seed: int = 0,
 ) -> None:
-    """Play random games in a game's environments and check what they promise: to PettingZoo, Gymnasium, search and storage.
+    """Play random games in a game's environments and check what they promise.
 
-    - PettingZoo's `api_test`, `seed_test`, `parallel_api_test` and `parallel_seed_test` and Gymnasium's `check_env` pass, without warnings
-      of consequence, with the mask in observations and in infos.
-    - At every ply: observations and states lie in their spaces, in fresh arrays; masks are all zeros for idle agents and all ones once the
-      game is over; infos have the same numeric keys; rewards come at the end and have the sum zero; legal actions have different
-      names that lead back to them; the text is drawn for every viewer and tells nothing that is hidden from him.
-    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` ends a game; options are taken and checked.
-    - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError and change nothing; clones, deep
-      copies, pickles and restored games are independent and play on identically.
+    - PettingZoo's `api_test`, `seed_test`, `parallel_api_test` and `parallel_seed_test` and
+      Gymnasium's `check_env` pass, without warnings of consequence, with the mask in observations
+      and in infos.
+    - At every ply: observations and states lie in their spaces, in fresh arrays; masks are all
+      zeros for idle agents and all ones once the game is over; infos have the same numeric keys;
+      rewards come at the end and have the sum zero; legal actions have different names that lead
+      back to them; the text is drawn for every viewer and tells nothing hidden.
+    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` ends a
+      game; options are taken and checked.
+    - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError
+      and change nothing; clones, deep copies, pickles and restored games are independent and
+      continue identically.
     - A batch plays, lane for lane and action for action, what the environment plays.
 
     Args:
-        env: A function that makes the environment and takes its arguments and options (`env`, `raw_env`), an environment, or a game.
+        env: A function that makes the environment and takes its arguments and options (`env`,
+            `raw_env`), an environment, or a game.
         options: The options to check with: one dict, several, or None: `option_cases`.
-        games: How many games are walked through with each of the options: those of the seeds `seed`, `seed + 1`, ….
+        games: How many games are walked through with each of the options: those of the seeds
+            `seed`, `seed + 1`, ….
         seed: The first game's seed.
 
     Raises:
-        ContractError: An AssertionError that names the promise, what was found, and the game in which it was.
+        ContractError: An AssertionError that names the promise, what was found, and the game.
         TypeError, ValueError: For impossible arguments.
     """
     games = checks.integer("games", games, 1, 2**31)
@@ -51,7 +55,7 @@ def check_env(
     make = _maker(env)
     made = make()
     game = made.game
-    # What the given environment was made with, or the constructor's own defaults, goes for all cases.
+    # The given environment's options, or the constructor's own defaults, hold in all cases.
     cases = [{**made.options, **case} for case in chosen_cases(game, options)]
     check_options(make, game)
     for case in cases:
@@ -68,7 +72,7 @@ def check_env(
 
 
 def check_options(make: MakeEnv, game: Game) -> None:
-    """Check that the constructor hands options on, and that unknown and impossible ones are refused by name."""
+    """Check that the constructor hands options on, and refuses impossible ones by name."""
     played = Played(game.name, {}, 0)
     for option in game.options:
         truth = isinstance(option.default, bool)
@@ -98,7 +102,7 @@ def check_options(make: MakeEnv, game: Game) -> None:
 
 
 def _maker(env: Game | TabletopEnv | MakeEnv) -> MakeEnv:
-    """A function that makes environments like the given one, with the arguments that all games share as the checks want them."""
+    """A function that makes environments like the given one, with the checks' arguments."""
     if isinstance(env, Game):
         make = partial(TabletopEnv, env)
     elif isinstance(env, TabletopEnv):

@@ -1,4 +1,4 @@
-"""Snapshots, restoring, clones, deep copies and pickles: independent games that play on identically."""
+"""Snapshots, clones, deep copies and pickles: independent games that continue identically."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import copy
 import json
 import pickle
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game, Snapshot
-from tabletop_envs.testing.contract import Played
-from tabletop_envs.testing.env_games import is_over, legal_actions, play_again
+from tabletop_envs.testing.contract import MakeEnv, Played, is_over, legal_actions
+from tabletop_envs.testing.env_games import play_again
 
-MakeEnv = Callable[..., TabletopEnv]
 # How many actions copies are played on.
 FOLLOWING = 12
 # What `restore` must refuse wherever it stands in a snapshot, or give back as it is.
@@ -109,15 +108,16 @@ def check_end(restored: TabletopEnv, played: Played) -> None:
     played.require(
         restored._offender is None,
         "read_position: it tells whether the rules end the game here",
-        f"a game that the rules have ended is read as one that player {restored._offender} lost by an illegal action",
+        "a game that the rules have ended is read as one that "
+        f"player {restored._offender} lost by an illegal action",
     )
 
 
 def check_refusals(make: MakeEnv, whole: Played) -> None:
-    """Check, half-way through a game, that impossible snapshots raise ValueError and change nothing.
+    """Check, half-way through a game, that impossible snapshots raise and change nothing.
 
-    A spoiled snapshot that is taken after all is a puzzle: `snapshot` must give it back as it was spoiled, so that nothing is
-    overlooked (the order of lists means nothing), and it can be played on.
+    A spoiled snapshot that is taken is a puzzle: `snapshot` must give it back as it was spoiled, so
+    that nothing is overlooked (the order of lists means nothing), and it can be played on.
     """
     env, played = play_again(make, whole, len(whole.actions) // 2)
     before = look(env)
@@ -146,14 +146,15 @@ def check_refusals(make: MakeEnv, whole: Played) -> None:
 
 
 def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
-    """Check that a position that was taken can be played on within the spaces, and restored on the way."""
+    """Check that a position that was taken can be played within the spaces, and restored."""
     chance, twin = random.Random(what), env.clone()
+    taken = "restore, read_position: a position that is taken"
     for ply in range(FOLLOWING + 1):
         where = f"{ply} actions after {what} was taken"
         for agent in env.possible_agents:
             played.require(
                 env.observation_space(agent).contains(env.observe(agent)),
-                "restore, read_position: a position that is taken is played within the observation space",
+                f"{taken} is played within the observation space",
                 f"what {agent} sees is outside, {where}",
             )
         snapshot = env.snapshot()
@@ -161,12 +162,12 @@ def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
             twin.restore(snapshot)
         except Exception as error:
             played.fail(
-                "restore, read_position: the later snapshots of a position that is taken can be restored",
+                f"{taken} has later snapshots that can be restored",
                 f"{type(error).__name__}: {error}, {where}",
             )
         played.require(
             twin.snapshot() == snapshot,
-            "restore, read_position: the later snapshots of a position that is taken are restored as they were",
+            f"{taken} has later snapshots that are restored as they were",
             f"{differing(snapshot, twin.snapshot())} differ, {where}",
         )
         if is_over(env):
@@ -174,14 +175,14 @@ def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
         legal = legal_actions(env)
         played.require(
             bool(legal),
-            "restore, read_position: in a position that is taken the player to move can act",
+            f"{taken} has legal actions or is over",
             f"nothing is legal {where}",
         )
         env.step(chance.choice(legal))
 
 
 def spoil(snapshot: Snapshot, game: Game) -> Iterator[tuple[str, Snapshot]]:
-    """Snapshots with one entry missing, replaced by nonsense or beside it, or a number changed by one; and what was done."""
+    """What was done, and the snapshot: an entry missing, nonsense, a number changed by one."""
     yield "an unknown key", {**snapshot, "no_such_key": 1}
     yield "another game", {**snapshot, "game": "another game"}
     for key in ("to_move", "ply", "outcome", *game.snapshot_keys):

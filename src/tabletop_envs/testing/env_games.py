@@ -1,30 +1,19 @@
-"""Walks through games in an AEC environment: what it shows and says at every ply, at illegal actions and at the end."""
+"""Walks through games in an AEC environment: every ply, illegal actions, the end."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
-from tabletop_envs.testing.contract import Played
+from tabletop_envs.testing.contract import MakeEnv, Played, is_over, legal_actions, out_of_range
 
-MakeEnv = Callable[..., TabletopEnv]
 # Illegal actions tried in a position, and games played to find one at all.
 ILLEGAL, GAMES = 2, 10
-
-
-def is_over(env: TabletopEnv) -> bool:
-    """Whether the game has ended."""
-    return any(env.terminations.values()) or any(env.truncations.values())
-
-
-def legal_actions(env: TabletopEnv) -> list[int]:
-    """The legal actions of the agent in turn, ascending."""
-    return [int(action) for action in np.flatnonzero(env.action_mask())]
 
 
 def random_game(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> Played:
@@ -98,15 +87,18 @@ class GameWalk:
             require(
                 env.observation_space(agent).contains(shown),
                 "observe: what an agent sees lies in its observation space",
-                f"the observation of {agent} does not ({self._outside(shown['observation'])})",
+                f"the observation of {agent} does not: "
+                f"{out_of_range(self.game, shown['observation']) or 'its shape or dtype is wrong'}",
             )
             mask = shown["action_mask"]
             acts = agent == env.agent_selection and not over
             right = mask.all() if over else (mask.any() if acts else not mask.any())
             require(
                 bool(right),
-                "action_mask: legal actions for the agent in turn, zeros for the others, ones once the game is over",
-                f"{int(mask.sum())} ones for {agent}, the agent in turn is {env.agent_selection}, over: {over}",
+                "action_mask: legal actions for the agent to move, zeros for the others, "
+                "ones once the game is over",
+                f"{int(mask.sum())} ones for {agent}, to move is {env.agent_selection}, "
+                f"over: {over}",
             )
             other = self.other.observe(agent)
             require(
@@ -135,17 +127,6 @@ class GameWalk:
         )
         self.check_text()
 
-    def _outside(self, observation: Any) -> str:
-        low, high = self.game.bounds()
-        outside = np.flatnonzero((observation < low) | (observation > high))
-        if not outside.size:
-            return "its shape or dtype is wrong"
-        entry = int(outside[0])
-        part = next(n for n, p in self.game.observation.items() if entry < p.slice.stop)
-        return (
-            f"entry {entry}, part {part}, is {observation[entry]}, not {low[entry]} … {high[entry]}"
-        )
-
     def check_text(self) -> None:
         """Check the drawing for the terminal."""
         env, require = self.env, self.played.require
@@ -167,8 +148,8 @@ class GameWalk:
                 guess = env.clone(hide_from=agent, rng=self.chance.getrandbits(64))
                 require(
                     guess.render(viewer=agent) == env.render(viewer=agent),
-                    "text: a viewer is not shown what is hidden from him",
-                    f"what {agent} is shown changes when all that he cannot see is dealt anew",
+                    "text: a viewer is not shown what is hidden",
+                    f"what {agent} is shown changes when all that is hidden is resampled",
                 )
 
     def check_names(self, legal: list[int]) -> dict[int, str]:
@@ -198,7 +179,7 @@ class GameWalk:
         return names
 
     def check_illegal(self) -> None:
-        """Check that illegal actions, and what is no action, raise ValueError and change nothing."""
+        """Check that illegal and impossible actions raise ValueError and change nothing."""
         env, before = self.env, self.env.snapshot()
         illegal = np.flatnonzero(env.action_mask() == 0).tolist()
         tried = self.chance.sample(illegal, min(ILLEGAL, len(illegal)))
@@ -212,7 +193,8 @@ class GameWalk:
                 found = f"{type(error).__name__}: {error}"
             self.played.require(
                 found == "the position has changed" and env.snapshot() == before,
-                "step, action_to_str: an illegal action raises ValueError in words and changes nothing",
+                "step, action_to_str: an illegal action raises ValueError in words "
+                "and changes nothing",
                 f"{action!r}: {found}",
             )
 
@@ -268,16 +250,11 @@ def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: in
     expected = {agent: -1.0 if agent == offender else 1.0 / others for agent in env.possible_agents}
     played.require(
         env.rewards == expected and all(env.terminations.values()),
-        'on_illegal="lose": an illegal action ends the game; −1 for the offender, the rest shared by the others',
+        'on_illegal="lose": an illegal action ends the game; −1 for the offender, '
+        "+1 shared by the others",
         f"rewards {env.rewards}, terminations {env.terminations}",
     )
-    again = make(**options)
-    again.restore(env.snapshot())
-    played.require(
-        again.snapshot() == env.snapshot() and again.rewards == env.rewards,
-        "restore: a game lost by an illegal action is restored as such",
-        again.snapshot(),
-    )
+    _check_restored(make, env, played, "lost by an illegal action")
 
 
 def check_limit(make: MakeEnv, whole: Played) -> None:
@@ -293,10 +270,16 @@ def check_limit(make: MakeEnv, whole: Played) -> None:
         "max_plies: after this many actions the game terminates, and outcome says by_limit",
         f"terminations {env.terminations}, truncations {env.truncations}",
     )
+    _check_restored(make, env, played, "ended by max_plies")
+
+
+def _check_restored(make: MakeEnv, env: TabletopEnv, played: Played, how: str) -> None:
     again = make(**played.options)
     again.restore(env.snapshot())
     played.require(
-        again.snapshot() == env.snapshot() and again.terminations == env.terminations,
-        "restore: a game ended by max_plies is restored as such",
+        again.snapshot() == env.snapshot()
+        and again.rewards == env.rewards
+        and again.terminations == env.terminations,
+        f"restore: a game {how} is restored as such",
         again.snapshot(),
     )

@@ -9,14 +9,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from tabletop_envs import checks
-from tabletop_envs.game import Game, Part, Snapshot, State, max_plies_option
+from tabletop_envs.game import Game, Snapshot, State, max_plies_option
 from tabletop_envs.kernels import BY_LIMIT, COMMON_FIELDS, RUNNING, TERMINATED, Kernel, engine, rng
 from tabletop_envs.testing.batches import check_engine
-from tabletop_envs.testing.compiled import Rules, Words, differing_fields
+from tabletop_envs.testing.compiled import Rules, Words, actions_of, differing_fields
 from tabletop_envs.testing.contract import (
     OptionCases,
     Played,
     chosen_cases,
+    out_of_range,
+    part_of,
 )
 
 # Illegal actions tried in a position.
@@ -26,8 +28,8 @@ ILLEGAL = 2
 class Reference(Protocol):
     """A game in plain Python, slow and obvious, that shares no code with the kernel.
 
-    Made by `reference(seed=…, **options)`. It may have a method `observe(player)`, which gives the numbers of an observation:
-    it is compared then, too.
+    Made by `reference(seed=…, **options)`. It may have a method `observe(player)`, which gives the
+    numbers of an observation, and is then compared as well.
     """
 
     to_move: int
@@ -52,25 +54,30 @@ def check_kernel(
     seed: int = 0,
     allow_floats: bool = False,
 ) -> None:
-    """Play random games on a kernel and check everything that the kernel contract promises, at every ply.
+    """Play random games on a kernel and check its contract at every ply.
 
-    What a function writes and what it must leave alone, what a result may depend on, legal sets, players in turn, scores, endings and
-    the limit, every player's observation, hidden information, chance, illegal actions, types of calculation, and that the
-    engine's loops play the same: one game, a batch, random play in compiled code. The functions are compiled once more for it.
+    Checked are what functions write and leave alone, what results depend on, legal sets, who is to
+    move, scores, endings and the limit, every player's observation, hidden information, randomness,
+    illegal actions, types of calculation, and that the engine's loops play the same: one game, a
+    batch, random play in compiled code. The functions are compiled once more for it.
 
     Args:
-        kernel: A kernel, or a game, whose options, table of observations and `has_chance` are checked as well.
-        options: The options to play with: one dict, several, or None: `option_cases` of a game. For a kernel alone these are fields of
-            its state; `num_players` is 2 and `max_plies` 1000 unless they are given.
+        kernel: A kernel, or a game, whose options and `has_chance` are checked as well.
+        options: The options to play with: one dict, several, or None: `option_cases` of a game. For
+            a kernel alone these are fields of its state; `num_players` is 2 and `max_plies` 1000
+            unless they are given.
         reference: Makes a plain game (`Reference`), played in step with the kernel.
-        perft: How many sequences of 1, 2, … legal actions a new game of the first of the options with the seed `seed` has.
-        games: How many games are played with each of the options: those of the seeds `seed`, `seed + 1`, ….
+        perft: How many sequences of 1, 2, … legal actions a new game of the first of the options
+            with the seed `seed` has.
+        games: How many games are played with each of the options: those of the seeds `seed`,
+            `seed + 1`, ….
         seed: The first game's seed.
-        allow_floats: Whether the rules may calculate with floats. Otherwise they may not, since floats are what Numba makes, silently, of
-            signed and unsigned 64-bit integers in some operations (`min`, `max`, true division).
+        allow_floats: Whether the rules may calculate with floats. Otherwise they may not, since
+            Numba silently makes floats of signed and unsigned 64-bit integers in some operations
+            (`min`, `max`, true division).
 
     Raises:
-        ContractError: An AssertionError that names the promise, what was found, and the game in which it was.
+        ContractError: An AssertionError that names the promise, what was found, and the game.
         TypeError, ValueError: For impossible arguments.
     """
     games = checks.integer("games", games, 1, 2**31)
@@ -96,7 +103,7 @@ def check_kernel(
 
 
 class KernelAlone(Game):
-    """A kernel without a game's description: its options are fields of the state, its observation has one part."""
+    """A kernel without a game's description: its options are fields of the state."""
 
     name = "kernel"
     options = (max_plies_option(1000),)
@@ -106,7 +113,6 @@ class KernelAlone(Game):
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel  # type: ignore[misc]
-        self.parts = (Part("observation", (kernel.observation_size,), 127, -128),)  # type: ignore[misc]
 
     def parse_options(self, given: Mapping[str, Any]) -> dict[str, int | bool]:
         """All options with their values; TypeError for what is no field of the state."""
@@ -137,56 +143,53 @@ class KernelAlone(Game):
 
 def check_declaration(game: Game, options: Mapping[str, Any]) -> None:
     """Check what a kernel says of itself: its state's fields and its numbers."""
-    kernel = game.kernel
-    played = Played(game.name, options, 0)
-    state = kernel.state
-    played.require(
-        state.names is not None and state.isalignedstruct,
-        "state: it is made by kernels.state_dtype",
-        f"the dtype {state}",
-    )
+    kernel, state = game.kernel, game.kernel.state
+    require = Played(game.name, options, 0).require
+    made = state.names is not None and state.isalignedstruct
+    require(made, "state: it is made by kernels.state_dtype", f"the dtype {state}")
     fields: dict[str, Any] = dict(state.fields or {})
     for name, kind in COMMON_FIELDS:
-        played.require(
+        require(
             name in fields and fields[name][0] == np.dtype(kind),
             f"state: the field {name} is there, as {np.dtype(kind)}",
             fields.get(name, "it is not there"),
         )
-    played.require(
+    require(
         str(([*fields["rng"], ""])[2]).startswith("code "),
         "state: its dtype carries a digest of the code (kernels.state_dtype)",
-        "the field rng has no such title, so compiled loops would not see that the kernel has changed",
+        "the field rng has no such title: compiled loops would not see changes of the kernel",
     )
     players = game.num_players(options)
     scores = fields["scores"][0] if "scores" in fields else np.dtype(np.void)
-    played.require(
-        scores.base == np.int16 and len(scores.shape) == 1,
-        "state: the field scores is there, as an array of int16",
-        scores,
-    )
-    played.require(
+    int16 = scores.base == np.int16 and len(scores.shape) == 1
+    require(int16, "state: the field scores is there, as an array of int16", scores)
+    require(
         2 <= players <= scores.shape[0] <= engine.MAX_PLAYERS,
         f"num_players: from 2 to the length of scores, at most {engine.MAX_PLAYERS}",
         f"{players} players, scores of length {scores.shape[0]}",
     )
     for name, (dtype, *_) in fields.items():
-        played.require(
+        require(
             dtype.base.kind in "iu",
-            "state: its fields are whole numbers, so that its bytes are the whole game",
+            "state: its fields are integers, so that its bytes are the whole game",
             f"{name} is {dtype}",
         )
-    played.require(1 <= kernel.word_bits <= 64, "word_bits: from 1 to 64", kernel.word_bits)
-    played.require(kernel.num_actions > 0, "num_actions: at least 1", kernel.num_actions)
-    size = sum(int(np.prod(part.shape)) for part in game.parts)
-    played.require(
-        kernel.observation_size == size > 0,
-        "observation_size: the numbers of the observation's parts together, at least 1",
-        f"{kernel.observation_size}, and the parts have {size}",
+    require(1 <= kernel.word_bits <= 64, "word_bits: from 1 to 64", kernel.word_bits)
+    require(kernel.num_actions > 0, "num_actions: at least 1", kernel.num_actions)
+    names = [part.name for part in kernel.observation]
+    require(
+        0 < len(names) == len(set(names)),
+        "observation: at least one part, each with a name of its own",
+        names,
     )
+    for part in kernel.observation:
+        require(
+            part.size > 0 and -128 <= part.low <= part.high <= 127,
+            "observation: each part has numbers, in a range within int8",
+            part,
+        )
     unknown = [name for name in options if name not in fields]
-    played.require(
-        not unknown, "options: each is a field of the state", f"there is no field {unknown}"
-    )
+    require(not unknown, "options: each is a field of the state", f"there is no field {unknown}")
 
 
 def check_perft(game: Game, options: Mapping[str, Any], seed: int, perft: Sequence[int]) -> None:
@@ -279,7 +282,7 @@ class GameCheck:
         require(ply == plies, f"{name}: ply counts the actions since the start", f"ply {ply}")
         require(
             to_move in self.players,
-            f"{name}: to_move is a player, 0 to {len(self.players) - 1}, even when the game is over",
+            f"{name}: to_move is a player, 0 to {len(self.players) - 1}, also after the end",
             f"to_move {to_move}",
         )
         require(
@@ -302,16 +305,14 @@ class GameCheck:
     def check_legal(self, words: Words) -> list[int]:
         """The legal actions of a running game."""
         kernel = self.game.kernel
-        actions = []
         for index, word in enumerate(words.tolist()):
-            first = index * kernel.word_bits
-            actions += [first + bit for bit in range(word.bit_length()) if word >> bit & 1]
-            size = min(kernel.word_bits, kernel.num_actions - first)
+            size = min(kernel.word_bits, kernel.num_actions - index * kernel.word_bits)
             self.played.require(
                 word >> size == 0,
                 "legal_actions: bits that stand for no action are zero",
                 f"word {index} is {word:#b}, and has {size} actions",
             )
+        actions = actions_of(kernel, words)
         self.played.require(
             bool(actions), "legal_actions: in a running game at least one is legal", "none is"
         )
@@ -320,24 +321,21 @@ class GameCheck:
     def check_observation(self, state: State, player: int) -> Any:
         """What a player sees, within the bounds of the table."""
         seen = self.rules.observe(state, player)
-        outside = np.flatnonzero((seen < self.low) | (seen > self.high))
-        if outside.size:
-            entry = int(outside[0])
+        if ((seen < self.low) | (seen > self.high)).any():
             self.played.fail(
                 "observe: every entry lies within the range of its part",
-                f"entry {entry} ({_part(self.game, entry)}) is {seen[entry]} for player {player}, "
-                f"the range {self.low[entry]} to {self.high[entry]}",
+                f"{out_of_range(self.game, seen)}, for player {player}",
             )
         return seen
 
     def check_hidden(self, state: State, player: int, seen: Any, words: Words | None) -> None:
-        """Deal anew what a player cannot see: what he does see must not change."""
+        """Resample what a player cannot see: what the player sees must not change."""
         require = self.played.require
         for generator in (self.chance.getrandbits(64), self.chance.getrandbits(64)):
             guess = self.rules.deal_hidden(state, player, generator)
             require(
                 np.array_equal(self.rules.observe(guess, player), seen),
-                "deal_hidden, observe: what a player sees does not depend on what is hidden from him",
+                "deal_hidden, observe: what a player sees does not depend on what is hidden",
                 f"entries that player {player} sees have changed",
             )
             for field in ("ply", "status", "to_move", "scores", *self.kept):
@@ -362,7 +360,7 @@ class GameCheck:
     def compare(
         self, reference: Reference, state: State, actions: list[int], observations: list[Any]
     ) -> None:
-        """Compare with the plain game: legal actions, player in turn, scores, endings, observations."""
+        """Compare with the plain game: legal actions, who is to move, scores, observations."""
         require = self.played.require
         expected = sorted(int(action) for action in reference.legal_actions())
         require(
@@ -382,17 +380,11 @@ class GameCheck:
         if hasattr(reference, "observe"):
             for player in self.players:
                 numbers = [int(number) for number in reference.observe(player)]
-                if observations[player].tolist() != numbers:
-                    entry = next(
-                        i for i, n in enumerate(observations[player].tolist()) if n != numbers[i]
-                    )
+                seen = observations[player].tolist()
+                if seen != numbers:
+                    entry = next(place for place, n in enumerate(seen) if n != numbers[place])
                     self.played.fail(
                         "observe: as in the reference",
-                        f"entry {entry} ({_part(self.game, entry)}) is {observations[player][entry]} for player "
+                        f"entry {entry} ({part_of(self.game, entry)}) is {seen[entry]} for player "
                         f"{player}, in the reference {numbers[entry]}",
                     )
-
-
-def _part(game: Game, entry: int) -> str:
-    """The part of the observation in which an entry lies."""
-    return next(name for name, part in game.observation.items() if entry < part.slice.stop)

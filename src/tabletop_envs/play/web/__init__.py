@@ -1,9 +1,8 @@
 """Play in the browser (the extra `web`): a page on this machine's loopback address.
 
-- `guide.py`: what the page must know of each game: what to click for an action, and the decision in hand in words.
-- `opponents.py`: agents whose thinking time is limited.
-- `game.py`: the game behind the page, without any web: state as JSON, moves, undo, new games, records.
-- `server.py`, `connections.py`: the web server, and whom it answers; its limits.
+- `page.py`: the game behind the page, a `Session` for several requests at once; no web.
+- `guide.py`: what to click for an action, and the decision in hand in words.
+- `server.py`, `connections.py`: the web server, and which requests it answers; its limits.
 - `launch.py`: a private file that leads to the page's secret address.
 - `static/`: the page.
 
@@ -28,11 +27,12 @@ def serve(
         game: The game.
         port: The port; 0: a free one.
         ready: Called once with the page's address, as soon as it can be opened.
-        ended: Called when no request is answered any more, before the signal takes its usual course.
+        ended: Called when no request is answered any more, before the signal takes its usual
+            course.
 
     Raises:
         ImportError: Without the extra `web` or `render`.
-        OSError: If the port cannot be had.
+        OSError: If the port cannot be used.
     """
     from tabletop_envs.play.web.server import run
 

@@ -1,7 +1,7 @@
-"""Connections that cannot stop the page: few at a time, none that says nothing for long, and few messages about them.
+"""Connections that cannot stop the page: few at a time, none silent for long, few messages.
 
-Any user of the machine can connect, the secret or not. Who asks without it is refused at once, so only connections
-whose request or answer does not come to an end could pile up: these are closed.
+Any user of the machine can connect, with or without the secret. Requests without it are refused at
+once, so only connections whose request or answer does not end could pile up: these are closed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ require("uvicorn", "web")
 import uvicorn  # noqa: E402
 from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: E402
 
-# More than browsers open to one server (6). Several times as many are accepted before the first is looked at: all of them
-# must be fewer than a process may have open (1,024, on some systems 256).
+# More than browsers open to one server (6). Several times as many are accepted before the first is
+# looked at: all of them must be fewer than a process may have open (1,024, on some systems 256).
 MAX_CONNECTIONS = 40
-# So many wait in the system without a descriptor of ours.
+# How many wait in the system without a descriptor of ours.
 MAX_QUEUE = 1024
-# So long a request may take to arrive, and an answer to be fetched; not the time to think between them.
+# How long a request may take to arrive, and an answer to be fetched; thinking does not count.
 SECONDS = 10.0
 MAX_HEADERS = 2**14
 MAX_MESSAGES = 20
@@ -33,7 +33,7 @@ class Connection(H11Protocol):
     """A connection that is closed when it makes no progress, or when others need its place."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a place, if need be that of the connection that deserves it least."""
+        """Take a place, if need be that of another connection."""
         super().connection_made(transport)
         self._since = self.loop.time()
         self._answers = 0
@@ -72,7 +72,7 @@ class Connection(H11Protocol):
 
 
 class FewMessages(logging.Filter):
-    """Lets the first messages of a logger through, so that nobody can fill a disk with them."""
+    """Lets only the first messages of a logger through, so that they cannot fill a disk."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ def limits() -> dict[str, Any]:
     """The arguments of `uvicorn.Config` that make a server keep these limits."""
     return {
         "http": Connection,
-        # So many are accepted at once before any is looked at.
+        # How many are accepted at once before any is looked at.
         "backlog": MAX_CONNECTIONS,
         "h11_max_incomplete_event_size": MAX_HEADERS,
         # Warnings are about what others send.

@@ -1,4 +1,4 @@
-"""Opening the page in a browser without showing its secret address to other users of the machine."""
+"""Open the page in a browser without showing its secret address to other users of the machine."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _REDIRECT = """<!doctype html>
 
 @contextlib.contextmanager
 def private_page(address: str) -> Iterator[str]:
-    """Within `with`, the address of a file that only this user can read and that leads to `address`.
+    """Within `with`, the URL of a file that only this user can read and that leads to `address`.
 
-    A browser is started with its address as a word of the command line, and command lines can be read by everybody
-    (`ps`). OSError where the file cannot be written.
+    A browser gets its address as an argument, and everybody can read command lines (`ps`). OSError
+    where the file cannot be written.
     """
     # The folder is made for this user alone.
     folder = Path(tempfile.mkdtemp(prefix="tabletop-envs-"))

@@ -1,31 +1,26 @@
-"""The game behind the page: its state as JSON, moves, undo, new games and records. Knows nothing of the web.
+"""The game behind the page: its state as JSON, moves, undo, new games and records, without any web.
 
-Every change makes a new *version*, and every request names the version that its page shows: what was asked for in an older
-state changes nothing. Any number of threads may call.
+It adds to a `Session` what several requests at once need. Every change makes a new *version*, and
+every request names the version that its page shows: one for an older version changes nothing. Any
+number of threads may call.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tabletop_envs import checks, registry
-from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
-from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session, save
-from tabletop_envs.play.web.guide import get_guide
-from tabletop_envs.play.web.pacing import choose
-from tabletop_envs.render.svg.players import player_colours, player_name
+from tabletop_envs.play import session as sessions
+from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session
+from tabletop_envs.play.web.guide import steps
+from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
 
-HINT_AGENT = "mcts:1000"
-# What the form for a new game offers; everything else that `make_agent` knows is accepted, too.
+# What the form for a new game offers; all that `make_agent` knows is accepted.
 OFFERED_AGENTS = (HUMAN, "random", "greedy", "mcts:100", "mcts:400", "mcts:1600", "mcts:6400")
 
 
@@ -43,7 +38,8 @@ class WebGame:
     Args:
         session: The game to begin with.
         think_seconds: How long an agent's search may take for one action.
-        path: A file for the records of all games played, written at the end of each and by `save`; None: there is none.
+        path: A file for the records of all games played, written at the end of each and by `save`;
+            None: there is none.
         say: Told what a person in front of the server should know.
 
     Attributes:
@@ -51,7 +47,7 @@ class WebGame:
         games_saved: How many games the file has that was written last.
 
     Raises:
-        TypeError, ValueError: For an impossible `think_seconds`.
+        TypeError, ValueError: For a wrong `think_seconds`.
     """
 
     def __init__(
@@ -62,107 +58,84 @@ class WebGame:
         path: Path | None = None,
         say: Callable[[str], object] = print,
     ) -> None:
+        self.session = session
         self.think_seconds = checks.number("think_seconds", think_seconds, above=0, high=3600)
         self.path = path
+        self.games_saved = 0
         self._say = say
         self._lock = threading.RLock()
         self._thinking = threading.Lock()
         self._version = 0
         self._earlier: list[GameRecord] = []
         self._notice = ""
-        self.games_saved = 0
-        self._begin(session)
-
-    def _begin(self, session: Session) -> None:
-        self.session = session
-        record = session.record()
-        self._seed = record.seed if record.start is None else int(record.start.get("rng", 0))
-        # Beside each action: who played it, its name, whether it was the only one.
-        self._log: list[dict[str, Any]] = []
-        for env, action in zip(records.replay(record), record.actions, strict=False):
-            player = env.possible_agents.index(env.agent_selection)
-            only = int(env.action_mask().sum()) == 1
-            self._write(player, env.action_to_str(action), only)
-
-    def _write(self, player: int, name: str, only: bool) -> None:
-        self._log.append({"player": player, "name": name, "only": only})
 
     # Looking
 
-    @property
-    def _viewer(self) -> int | None:
-        """For whose eyes the page is: the person in turn, or the only one; everybody's without people and after the end."""
-        session = self.session
-        people = [player for player, name in enumerate(session.agents) if name == HUMAN]
-        if session.over or not people:
-            return None
-        return session.player if session.player in people else people[0]
-
     def state(self, theme: str = "light") -> dict[str, Any]:
-        """All that the page shows, as JSON types; nothing in it that the person before it must not know.
+        """All that the page shows, as JSON types, and nothing that its person must not know.
 
         ValueError for an unknown theme.
         """
         colours = get_theme(theme)
         with self._lock:
-            session, viewer = self.session, self._viewer
-            env = session.env
+            session, env, viewer = self.session, self.session.env, self.session.viewer
             snapshot = env.snapshot()
-            name = env.game.name
-            guide = get_guide(name)
+            game = env.game
             players = [
                 {
-                    "name": player_name(name, player),
+                    "name": game.player_names[player],
                     "agent": agent,
                     "score": env.infos[env.possible_agents[player]]["score"],
-                    "colours": player_colours(name, player, colours),
+                    "colours": colours.of_player(game.palette, player),
                 }
                 for player, agent in enumerate(session.agents)
             ]
-            moves = session.legal_moves() if session.human_to_move else {}
-            told = len(self._log) - (0 if session.over else guide.untold(snapshot, viewer))
+            actions = session.legal_moves() if session.human_to_move else {}
+            moves = {action: game.decode(action, snapshot) for action in actions.values()}
+            untold = 0 if session.over else game.num_untold(snapshot, viewer)
+            several = session.agents.count(HUMAN) > 1
             return {
                 "version": self._version,
-                "game": registry.batch_id(name),
+                "game": registry.batch_id(game.name),
                 "options": dict(env.options),
                 "ply": snapshot["ply"],
                 "players": players,
                 "turn": None if session.over else session.player,
                 "yours": len(moves) > 1,
-                "prompt": guide.prompt(snapshot, moves.values()) if moves else "",
+                "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": move, "steps": guide.steps(snapshot, action)}
-                    for move, action in moves.items()
+                    {"action": action, "name": name, "steps": steps(action, moves[action])}
+                    for name, action in actions.items()
                 ],
                 "viewer": viewer,
-                "curtain": self._has_curtain(guide.hides(snapshot)),
+                # Several people at one screen must not see each other's hands.
+                "curtain": several and not session.over and game.has_secrets(env.options),
                 "svg": env.svg(
                     viewer=None if viewer is None else env.possible_agents[viewer], theme=theme
                 ),
-                "cut": guide.cut,
-                "taken": guide.taken(snapshot),
-                "log": self._log[:told],
+                "cut": svg.cut_of(game.name),
+                "taken": game.occupied(snapshot),
+                "log": [
+                    {"player": move.player, "name": move.name, "only": move.only}
+                    for move in session.moves[: len(session.moves) - untold]
+                ],
                 "outcome": snapshot["outcome"],
                 "can_undo": session.can_undo,
                 "can_record": self._may_have_record(),
-                "hint_agent": HINT_AGENT,
+                "hint_agent": sessions.HINT_AGENT,
                 "think_seconds": self.think_seconds,
                 "notice": self._notice,
             }
 
-    def _has_curtain(self, hides: bool) -> bool:
-        """Whether several people at one screen must not see each other's hands."""
-        return hides and not self.session.over and self.session.agents.count(HUMAN) > 1
-
     def _may_have_record(self) -> bool:
-        """A record holds the seed, and so all that is hidden and all chance to come."""
+        """Whether a record, which holds the seed, tells nothing that is hidden or to come."""
         session = self.session
         game = session.env.game
-        tells = game.has_chance or get_guide(game.name).hides(session.env.snapshot())
+        tells = game.has_chance or game.has_secrets(session.env.options)
         return session.over or not tells or HUMAN not in session.agents
 
     def record(self) -> tuple[str, str]:
-        """A file's name and the record of the game as its only line.
+        """A file's name, and the record of the game as its only line.
 
         RefusedError while the record would tell what is hidden from a player, or chance to come.
         """
@@ -170,11 +143,11 @@ class WebGame:
             if not self._may_have_record():
                 raise RefusedError("the record would tell what is hidden before the game is over")
             record = self.session.record()
-            return f"{file_stem(record)}.jsonl", f"{record.to_json()}\n"
+            return f"{sessions.file_stem(record)}.jsonl", f"{record.to_json()}\n"
 
     @staticmethod
     def choices() -> dict[str, Any]:
-        """What a new game can be, for the form: games with their options and players' names, and agents."""
+        """What a new game can be: games with their options and players' names, and agents."""
         games = []
         for name in registry.game_names():
             game = registry.get_game(name)
@@ -189,87 +162,80 @@ class WebGame:
                 }
                 for option in game.options
             ]
-            players = [player_name(name, player) for player in range(most)]
+            players = game.player_names[:most]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
 
     # Changing
 
-    def _require_version(self, version: int) -> None:
+    def _at(self, version: int) -> Session:
+        """The game, if that is its version."""
         if version != self._version:
             raise StaleError(
                 f"the game is at version {self._version}, the page at {version}: nothing was done"
             )
-
-    def play(self, version: int, action: int) -> None:
-        """Play an action for the person in turn. RefusedError, naming it, if it is none of the legal ones."""
-        with self._lock:
-            self._require_version(version)
-            if not self.session.human_to_move:
-                raise RefusedError("no person is in turn")
-            if action not in self.session.legal_moves().values():
-                raise RefusedError(f"action {action} is not legal here")
-            self._play(action)
-
-    def _play(self, action: int) -> None:
-        player, only = self.session.player, len(self._actions()) == 1
-        name = self.session.play(action)
-        self._write(player, name, only)
-        self._changed()
-        if self.session.over:
-            self._save_all()
-
-    def _actions(self) -> list[int]:
-        return [int(action) for action in np.flatnonzero(self.session.env.action_mask())]
+        return self.session
 
     def _changed(self) -> None:
         self._version += 1
         self._notice = ""
 
+    def play(self, version: int, action: int) -> None:
+        """Play an action for the person to move; RefusedError, naming it, if it is not legal."""
+        with self._lock:
+            if not self._at(version).human_to_move:
+                raise RefusedError("no person is to move")
+            self._play(action)
+
+    def _play(self, action: int) -> None:
+        try:
+            self.session.play(action)
+        except ValueError:
+            raise RefusedError(f"action {action} is not legal here") from None
+        self._changed()
+        if self.session.over:
+            self._save_all()
+
     def advance(self, version: int) -> None:
-        """Let the agent in turn play, or play the only action that there is for a person.
+        """Let the agent to move play, or play the only legal action of a person.
 
         RefusedError where a person has a choice, and after the end.
         """
         with self._thinking:
             with self._lock:
-                self._require_version(version)
-                session, env = self.session, self.session.env
+                session = self._at(version)
                 if session.over:
                     raise RefusedError("the game is over")
-                actions = self._actions()
-                if session.human_to_move and len(actions) > 1:
-                    raise RefusedError("a person is in turn")
-                agent, rng = session.agents[session.player], self._rng(session.player)
-            action = actions[0]
-            if len(actions) > 1:
-                # Meanwhile all else goes on: undo and new games need not wait.
-                action = choose(agent, env, rng, self.think_seconds)
+                actions = list(session.legal_moves().values())
+                if len(actions) == 1:
+                    self._play(actions[0])
+                    return
+                if session.human_to_move:
+                    raise RefusedError("a person is to move")
+                choose = session.chooser(seconds=self.think_seconds)
+            # Not within the lock: undo and new games need not wait.
+            action = choose()
             with self._lock:
-                self._require_version(version)
+                self._at(version)
                 self._play(action)
 
-    def _rng(self, player: int) -> np.random.Generator:
-        return np.random.default_rng([self._seed or 0, len(self._log), player + 1])
-
     def hint(self, version: int) -> tuple[int, str]:
-        """The action that a search would choose for the person in turn, and its name; nothing is changed."""
+        """The action that a search would choose for the person to move, and its name."""
         with self._lock:
-            self._require_version(version)
-            if not self.session.human_to_move:
-                raise RefusedError("no person is in turn")
-            env, rng = self.session.env, self._rng(-1)
+            session = self._at(version)
+            if not session.human_to_move:
+                raise RefusedError("no person is to move")
+            env = session.env
+            choose = session.chooser(sessions.HINT_AGENT, self.think_seconds)
         with self._thinking:
-            action = choose(HINT_AGENT, env, rng, self.think_seconds)
+            action = choose()
         return action, env.action_to_str(action)
 
     def undo(self, version: int) -> None:
-        """Go back to the last choice of a person. RefusedError where there is none."""
+        """Go back to the last choice of a person; RefusedError where there is none."""
         with self._lock:
-            self._require_version(version)
-            if not self.session.undo():
+            if not self._at(version).undo():
                 raise RefusedError(NOTHING_TO_UNDO)
-            del self._log[len(self.session.actions) :]
             self._changed()
 
     def new_game(
@@ -278,35 +244,36 @@ class WebGame:
         game: str,
         agents: list[str],
         options: Mapping[str, Any],
-        seed: int | None,
+        seed: int | str | None = None,
     ) -> None:
         """Begin another game; the one before it is kept for the file of records.
 
-        RefusedError, naming what is impossible, with nothing changed.
+        A seed may be a string: JavaScript's numbers are too short for some. RefusedError, naming
+        what is wrong, with nothing changed.
         """
         try:
             described = registry.get_game(game)
             players = described.num_players(described.parse_options(options))
             if len(agents) != players:
                 raise ValueError(f"there are {len(agents)} agents for {players} players")
-            session = Session(game, agents, seed, options)
+            session = Session(game, agents, int(seed) if isinstance(seed, str) else seed, options)
         except (TypeError, ValueError) as error:
             raise RefusedError(str(error)) from None
         with self._lock:
-            self._require_version(version)
+            self._at(version)
             self._earlier += self._current()
-            self._begin(session)
+            self.session = session
             self._changed()
             self._save_all()
 
     # Files
 
     def _current(self) -> list[GameRecord]:
-        return [self.session.record()] if self._log else []
+        return [self.session.record()] if self.session.moves else []
 
     def _save_to(self, path: Path, games: list[GameRecord]) -> bool:
         try:
-            save(path, *games)
+            sessions.save(path, *games)
         except OSError as error:
             self._notice = f"{path} cannot be written: {error.strerror or error}"
             self._say(self._notice)
@@ -320,9 +287,10 @@ class WebGame:
         return self.path is not None and bool(games) and self._save_to(self.path, games)
 
     def save(self) -> Path | None:
-        """Save all games to the file for them. Without one, or where it cannot be written: an unfinished one to a new file here.
+        """Save all games to their file; without one, or if it fails, to a new file in this folder.
 
-        Returns where they are; None if there was nothing to save or no file could be written, which is said.
+        Without a file only an unfinished game is saved. Returns where they are; None if there was
+        nothing to save or no file could be written, which is said.
         """
         with self._lock:
             if self._save_all():
@@ -330,20 +298,5 @@ class WebGame:
             games = self._current() if self.path is None else [*self._earlier, *self._current()]
             if not games or (self.path is None and self.session.over):
                 return None
-            path = _new_path(games[-1])
+            path = sessions.new_path(games[-1])
             return path if self._save_to(path, games) else None
-
-
-def file_stem(record: GameRecord) -> str:
-    """The name of a record's file, without its ending."""
-    return f"{record.game}-{'puzzle' if record.seed is None else record.seed}"
-
-
-def _new_path(record: GameRecord) -> Path:
-    stem = file_stem(record)
-    names = (
-        f"{stem}.jsonl",
-        *(f"{stem}-{number}.jsonl" for number in range(2, 1000)),
-        f"{stem}-{os.getpid()}-{sys.maxsize}.jsonl",
-    )
-    return next(path for path in map(Path, names) if not path.exists())

@@ -1,13 +1,13 @@
-"""A sheet to draw on: shapes, shared pieces, text without fonts, marks of actions; the same for all games.
+"""A sheet to draw on: shapes, shared pieces, text without fonts, marks of actions.
 
-svg.py builds the elements. It writes texts as they are: nothing but numbers and words of this package may reach it,
-and the title, the only free text, is escaped here.
+svg.py builds the elements. It writes texts as they are: nothing but numbers and words of this
+package may reach it, and the title, the only free text, is escaped here.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tabletop_envs.extras import require
@@ -17,12 +17,10 @@ from tabletop_envs.render.svg.themes import Theme, get_theme
 if TYPE_CHECKING:
     import svg
 
-# The side of a field or square: the same in all games, so that drawings stand well beside each other.
+# The side of a square: the same in all games, so that drawings stand well beside each other.
 FIELD = 48
 # The pieces drawn so far in this process, as SVG, by their ids: what an id means never changes.
 _PIECES: dict[str, str] = {}
-# Strokes of text, in parts of its height.
-TEXT_WEIGHT = 0.15
 
 
 def num(value: float) -> float | int:
@@ -31,53 +29,48 @@ def num(value: float) -> float | int:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def pixel_size(width: float, height: float, size: float | None) -> tuple[int, int]:
-    """Width and height of a drawing whose longer side has `size` pixels: even numbers, as videos want them."""
-    scale = 1 if size is None else size / max(width, height)
-    return (2 * max(1, round(width * scale / 2)), 2 * max(1, round(height * scale / 2)))
-
-
 class Canvas:
     """A drawing that grows shape by shape, in the order in which they lie upon each other.
 
     Args:
         game: The game's name, the first part of all ids.
         theme: The theme's name, the second part: drawings of both themes can stand in one page.
-        width, height: The size in units; a field is `FIELD` units wide.
+        width, height: The size in units; a square is `FIELD` units wide.
         title: What the drawing shows, for readers who cannot see it.
     """
 
-    def __init__(self, game: str, theme: str, width: float, height: float, title: str) -> None:
+    def __init__(self, game: str, theme: str, width: float, height: float, title: str = "") -> None:
         self.theme: Theme = get_theme(theme)
         self.width, self.height, self.title = width, height, title
         self._svg = require("svg", "render")
         self._prefix = f"{game}-{theme}-"
-        self._pieces: dict[str, str] = {}
+        # The shared pieces used so far, as SVG, by their ids.
+        self.pieces: dict[str, str] = {}
         self._elements: list[svg.Element] = []
-        # Beyond the border, too: whole pixels do not have quite the shape of the drawing.
+        # Beyond the border: whole pixels do not have quite the shape of the drawing.
         self.rect(-8, -8, width + 16, height + 16, self.theme.page)
 
-    # Shapes
+    # Shapes; `style` has svg.py's names (`rx`, `stroke`, `stroke_width`, `class_`, `data`, …)
+
+    def _add(self, kind: str, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            if isinstance(value, float):
+                attributes[name] = num(value)
+        self._elements.append(getattr(self._svg, kind)(**attributes))
 
     def rect(
         self, x: float, y: float, width: float, height: float, fill: str = "none", **style: Any
     ) -> None:
-        """A rectangle; `style` has svg.py's names (`rx`, `stroke`, `stroke_width`, `class_`, `data`, …)."""
-        self._elements.append(
-            self._svg.Rect(
-                x=num(x), y=num(y), width=num(width), height=num(height), fill=fill, **style
-            )
-        )
+        """A rectangle."""
+        self._add("Rect", x=x, y=y, width=width, height=height, fill=fill, **style)
 
     def circle(self, x: float, y: float, radius: float, fill: str = "none", **style: Any) -> None:
         """A circle."""
-        self._elements.append(
-            self._svg.Circle(cx=num(x), cy=num(y), r=num(radius), fill=fill, **style)
-        )
+        self._add("Circle", cx=x, cy=y, r=radius, fill=fill, **style)
 
     def path(self, d: str, fill: str = "none", **style: Any) -> None:
         """A path, given as SVG writes it."""
-        self._elements.append(self._svg.Path(d=d, fill=fill, **style))
+        self._add("Path", d=d, fill=fill, **style)
 
     def move(self, x: float, y: float) -> list[svg.Translate]:
         """The `transform` that moves a shape."""
@@ -96,7 +89,7 @@ class Canvas:
         fill: str,
         *,
         anchor: float = 0.5,
-        weight: float = TEXT_WEIGHT,
+        weight: float = 0.15,
     ) -> float:
         """A line of digits and capitals; returns its width.
 
@@ -114,7 +107,7 @@ class Canvas:
         self.path(
             glyphs.strokes(line, size),
             stroke=fill,
-            stroke_width=num(size * weight),
+            stroke_width=size * weight,
             stroke_linecap="round",
             stroke_linejoin="round",
             transform=self.move(x - anchor * length, y - size / 2),
@@ -122,17 +115,9 @@ class Canvas:
         return length
 
     def line(self, words: str, x: float, y: float, size: float) -> None:
-        """A line of any words, escaped already, from `x` on and on the baseline `y`: in the reader's monospace font."""
-        self._elements.append(
-            self._svg.Text(
-                text=words,
-                x=num(x),
-                y=num(y),
-                font_size=num(size),
-                font_family="monospace",
-                fill=self.theme.ink,
-            )
-        )
+        """A line of escaped text from `x` on the baseline `y`, in the reader's monospace font."""
+        style = {"font_size": size, "font_family": "monospace", "fill": self.theme.ink}
+        self._add("Text", text=words, x=x, y=y, **style)
 
     # Pieces that are drawn once and used often
 
@@ -147,32 +132,25 @@ class Canvas:
         scale: float = 1,
         **style: Any,
     ) -> None:
-        """A piece at (`x`, `y`), which `draw` draws about the origin where it is used for the first time."""
+        """A piece at (`x`, `y`), which `draw` draws about the origin where it is used first."""
         identity = self._prefix + name
-        if identity not in self._pieces:
-            if identity not in _PIECES:
-                outer, self._elements = self._elements, []
-                draw(self)
-                _PIECES[identity] = str(self._svg.G(id=identity, elements=self._elements))
-                self._elements = outer
-            self._pieces[identity] = _PIECES[identity]
+        if identity not in _PIECES:
+            outer, self._elements = self._elements, []
+            draw(self)
+            _PIECES[identity] = str(self._svg.G(id=identity, elements=self._elements))
+            self._elements = outer
+        self.pieces[identity] = _PIECES[identity]
         transform: list[svg.Transform] = [*self.move(x, y)]
         if turn:
             transform.append(self._svg.Rotate(turn))
         if scale != 1:
             transform.append(self._svg.Scale(num(scale)))
-        self._elements.append(self._svg.Use(href=f"#{identity}", transform=transform, **style))
+        self._add("Use", href=f"#{identity}", transform=transform, **style)
 
-    # Fields and marks
-
-    def field(self, field: int, x: float, y: float, size: float = FIELD) -> None:
-        """The invisible square of a field, for pages that want to know where it is and what is clicked."""
-        self.rect(
-            x, y, size, size, class_=["field"], data={"field": int(field)}, pointer_events="all"
-        )
+    # Marks
 
     def last(self, x: float, y: float) -> None:
-        """The ground of a field that the last action has changed."""
+        """The ground of a square that the last action has changed."""
         self.rect(
             x + 1.5,
             y + 1.5,
@@ -187,31 +165,24 @@ class Canvas:
 
     def last_frame(self, x: float, y: float, width: float, height: float) -> None:
         """A frame around what the last action has changed, where things hide the ground."""
-        style: dict[str, Any] = {"rx": 5, "stroke_width": 3.4}
-        self.rect(x, y, width, height, stroke=self.theme.page, **style)
-        self.rect(
-            x,
-            y,
-            width,
-            height,
-            stroke=self.theme.last_line,
-            stroke_dasharray=[7, 4],
-            class_=["last"],
-            **style,
-        )
+        frame: dict[str, Any] = {"x": x, "y": y, "width": width, "height": height}
+        frame |= {"rx": 5, "stroke_width": 3.4}
+        self.rect(**frame, stroke=self.theme.page)
+        line = self.theme.last_line
+        self.rect(**frame, stroke=line, stroke_dasharray=[7, 4], class_=["last"])
 
     def target(
         self, x: float, y: float, actions: Iterable[int], *, scale: float = 1, taken: bool = False
     ) -> None:
-        """A field that actions lead to: a dot, or where something stands a ring."""
-        style: dict[str, Any] = {"class_": ["legal"], "data": _action_data(actions)}
+        """A square that actions lead to: a dot, or where something stands a ring."""
+        style: dict[str, Any]
         if taken:
-            style |= {"stroke": self.theme.legal, "stroke_width": num(3.4 * scale)}
-            self.circle(x, y, 20 * scale, stroke=self.theme.page, stroke_width=num(6.4 * scale))
-            self.circle(x, y, 20 * scale, **style)
+            self.circle(x, y, 20 * scale, stroke=self.theme.page, stroke_width=6.4 * scale)
+            style = {"stroke": self.theme.legal, "stroke_width": 3.4 * scale}
+            self.circle(x, y, 20 * scale, **style, **_legal(actions))
         else:
-            style |= {"stroke": self.theme.page, "stroke_width": num(1.5 * scale)}
-            self.circle(x, y, 6 * scale, self.theme.legal, **style)
+            style = {"stroke": self.theme.page, "stroke_width": 1.5 * scale}
+            self.circle(x, y, 6 * scale, self.theme.legal, **style, **_legal(actions))
 
     def origin(
         self,
@@ -221,7 +192,7 @@ class Canvas:
         width: float = FIELD,
         height: float = FIELD,
     ) -> None:
-        """Something that actions begin with, its top left corner given: marked in its four corners."""
+        """Something that actions begin with, its top left corner given: marked in its corners."""
         reach = min(width, height) / 4
         left, top, right, bottom = x + 2.5, y + 2.5, x + width - 2.5, y + height - 2.5
         self.path(
@@ -233,30 +204,20 @@ class Canvas:
             stroke=self.theme.legal,
             stroke_width=2.5,
             stroke_linecap="round",
-            class_=["legal"],
-            data=_action_data(actions),
+            **_legal(actions),
         )
 
     def button(self, word: str, right: float, y: float, action: int) -> None:
-        """A legal action that is neither a field nor a thing, 46 units wide, ending at `right`."""
-        self.rect(
-            right - 46,
-            y - 9,
-            46,
-            18,
-            rx=9,
-            stroke=self.theme.legal,
-            stroke_width=1.8,
-            pointer_events="all",
-            class_=["legal"],
-            data=_action_data((action,)),
-        )
+        """A legal action that is neither a square nor a thing, 46 units wide, ending at `right`."""
+        style: dict[str, Any] = {"rx": 9, "stroke": self.theme.legal, "stroke_width": 1.8}
+        self.rect(right - 46, y - 9, 46, 18, **style, pointer_events="all", **_legal([action]))
         self.text(word, right - 23, y, 8, self.theme.legal)
 
     def to_move(self, x: float, y: float, size: float = 6) -> None:
-        """The arrow beside the player in turn."""
+        """The arrow beside the player to move."""
+        back = num(x - size)
         self.path(
-            f"M{num(x - size)} {num(y - size)}L{num(x + size * 0.8)} {num(y)}L{num(x - size)} {num(y + size)}z",
+            f"M{back} {num(y - size)}L{num(x + size * 0.8)} {num(y)}L{back} {num(y + size)}z",
             self.theme.ink,
             class_=["to-move"],
         )
@@ -267,29 +228,31 @@ class Canvas:
 
     # The result
 
-    def pieces(self) -> dict[str, str]:
-        """The shared pieces drawn so far, as SVG, by their ids."""
-        return dict(self._pieces)
-
     def to_svg(self, size: float | None, symbols: bool) -> str:
-        """The drawing as SVG, its longer side `size` pixels; without `symbols` it uses those of its page."""
-        width, height = pixel_size(self.width, self.height, size)
-        title = self._svg.Title(text=html.escape(self.title))
-        head = [title]
-        if symbols and self._pieces:
-            head.append(self._svg.Defs(text="".join(self._pieces.values())))
+        """The drawing as SVG; without `symbols` it uses those of its page.
+
+        Its longer side has `size` pixels (None: as many as units); both sides are even numbers, as
+        videos want them.
+        """
+        scale = 1 if size is None else size / max(self.width, self.height)
+        head = [self._svg.Title(text=html.escape(self.title))]
+        if symbols and self.pieces:
+            head.append(self._svg.Defs(text="".join(self.pieces.values())))
         drawing = self._svg.SVG(
             viewBox=self._svg.ViewBoxSpec(0, 0, num(self.width), num(self.height)),
-            width=width,
-            height=height,
+            width=2 * max(1, round(self.width * scale / 2)),
+            height=2 * max(1, round(self.height * scale / 2)),
             elements=[*head, *self._elements],
             extra={"role": "img", "xmlns:xlink": "http://www.w3.org/1999/xlink"},
         )
         return str(drawing)
 
 
-def _action_data(actions: Iterable[int]) -> Mapping[str, str]:
-    return {"action": " ".join(str(int(action)) for action in actions)}
+def _legal(actions: Iterable[int]) -> dict[str, Any]:
+    return {
+        "class_": ["legal"],
+        "data": {"action": " ".join(str(int(action)) for action in actions)},
+    }
 
 
 def _crown(canvas: Canvas) -> None:

@@ -1,12 +1,14 @@
-"""Digits and capitals as strokes: a drawing shows the same numbers on machines with and without fonts.
+"""Digits and capitals as strokes: drawings look the same on machines with and without fonts.
 
-Each glyph is a line of constant width on a grid in which capitals are 10 high; its path has only the
-commands M, L, C and A with absolute coordinates, so that it can be moved and scaled by rewriting numbers.
+Each glyph is a line of constant width on a grid in which capitals are 10 high; its path has only
+the commands M, L, C and A with absolute coordinates, so that it can be moved and scaled by
+rewriting numbers.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 
 CAP_HEIGHT = 10.0
 SPACE, GAP = 3.6, 2.6
@@ -63,14 +65,14 @@ GLYPHS: dict[str, tuple[float, str]] = {
 
 
 def width(text: str, size: float) -> float:
-    """The width of a line of text whose capitals are `size` high; ValueError for a sign without a glyph."""
+    """The width of a line whose capitals are `size` high; ValueError for a sign without a glyph."""
     advances = [SPACE if sign == " " else _glyph(sign)[0] for sign in text]
     return (sum(advances) + GAP * max(0, len(text) - 1)) * size / CAP_HEIGHT
 
 
 @functools.lru_cache(maxsize=4096)
 def strokes(text: str, size: float) -> str:
-    """The path of a line of text whose top left corner is at the origin and whose capitals are `size` high."""
+    """The path of a line with its top left corner at the origin and capitals `size` high."""
     scale, left, parts = size / CAP_HEIGHT, 0.0, []
     for sign in text:
         if sign == " ":
@@ -93,20 +95,11 @@ def _glyph(sign: str) -> tuple[float, str]:
 
 def _moved(path: str, scale: float, left: float) -> str:
     """A path with every point moved to the right by `left`, then scaled about the origin."""
-    tokens, parts, place = path.split(), [], 0
-    while place < len(tokens):
-        command = tokens[place]
-        count = {"M": 2, "L": 2, "C": 6, "A": 7}[command]
-        numbers = [float(token) for token in tokens[place + 1 : place + 1 + count]]
-        place += 1 + count
-        if command == "A":
-            radii, flags, points = numbers[:2], numbers[2:5], numbers[5:]
-            head = [f"{radius * scale:.4g}" for radius in radii] + [f"{flag:g}" for flag in flags]
-        else:
-            head, points = [], numbers
-        ends = [
-            f"{(value + (0 if index % 2 else left)) * scale:.4g}"
-            for index, value in enumerate(points)
-        ]
-        parts.append(command + " ".join(head + ends))
+    parts = []
+    for command, words in re.findall("([MLCA])([^MLCA]*)", path):
+        points = [float(word) for word in words.split()]
+        arc = [points.pop(0) for _ in range(5)] if command == "A" else []
+        numbers = [radius * scale for radius in arc[:2]] + arc[2:]
+        numbers += [(x + left * (place % 2 == 0)) * scale for place, x in enumerate(points)]
+        parts.append(command + " ".join(f"{number:.4g}" for number in numbers))
     return "".join(parts)

@@ -1,4 +1,4 @@
-"""The pieces of meeples: halves of dominoes and whole ones, dice, blocks, meeples, each about the origin."""
+"""The pieces of meeples, each about the origin: halves of dominoes, dice, blocks, meeples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ PIPS: tuple[tuple[tuple[int, int], ...], ...] = (
     ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
     ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
 )
-LETTERS = "ABCD"
 GAP = 2.2  # between a stone and the border of its fields
 
 
@@ -82,7 +81,7 @@ def back(canvas: Canvas) -> None:
     canvas.path("M0 -10L6 0L0 10L-6 0z", stroke=theme.page, stroke_width=1.3, stroke_opacity=0.7)
 
 
-def meeple(canvas: Canvas, player: int) -> None:
+def meeple(canvas: Canvas, player: int, letter: str) -> None:
     """A standing figure with its player's letter."""
     tint = canvas.theme.tints[player]
     canvas.path(
@@ -95,10 +94,10 @@ def meeple(canvas: Canvas, player: int) -> None:
         stroke_width=1.8,
         stroke_linejoin="round",
     )
-    canvas.text(LETTERS[player], 0, 2.8, 9.5, tint.ink, weight=0.18)
+    canvas.text(letter, 0, 2.8, 9.5, tint.ink, weight=0.18)
 
 
-def block(canvas: Canvas, player: int) -> None:
+def block(canvas: Canvas, player: int, letter: str) -> None:
     """A cube with its player's letter in front."""
     tint = canvas.theme.tints[player]
     style = {"stroke": tint.outline, "stroke_width": 1.6, "stroke_linejoin": "round"}
@@ -106,7 +105,7 @@ def block(canvas: Canvas, player: int) -> None:
     canvas.path("M-13 -7L-6 -14H15L8 -7z", tint.face, fill_opacity=0.65, **style)
     canvas.path("M8 -7L15 -14V7L8 14z", tint.side, **style)
     canvas.path("M-13 -7H8V14H-13z", tint.face, **style)
-    canvas.text(LETTERS[player], -2.5, 3.5, 10, tint.ink, weight=0.18)
+    canvas.text(letter, -2.5, 3.5, 10, tint.ink, weight=0.18)
 
 
 def stone_of_hand(canvas: Canvas, stone: tuple[int, int], x: float, y: float) -> None:

@@ -1,7 +1,7 @@
 """The colours of drawings, in a light and a dark theme.
 
-Players' colours are those of Okabe and Ito, which colour-blind readers can tell apart; besides, a letter, a shape
-or a number always says the same as a colour.
+Players' colours are those of Okabe and Ito, which colour-blind readers can tell apart; besides, a
+letter, a shape or a number always says the same as a colour.
 """
 
 from __future__ import annotations
@@ -12,18 +12,8 @@ from tabletop_envs import checks
 
 
 @dataclass(frozen=True)
-class Wood:
-    """A building's roof: the sides towards and away from the light, ridge and outline."""
-
-    bright: str
-    shade: str
-    ridge: str
-    outline: str
-
-
-@dataclass(frozen=True)
-class Tint:
-    """A player's colour: of faces, of the sides of things, of outlines, and of what is drawn upon it."""
+class Paint:
+    """A player's colours: of faces in the light and in the shade, of outlines, of marks upon it."""
 
     face: str
     side: str
@@ -52,8 +42,13 @@ class Theme:
     gold: str
     robe: str
     robe_line: str
-    woods: tuple[Wood, Wood]
-    tints: tuple[Tint, Tint, Tint, Tint]  # red, blue, green, yellow
+    woods: tuple[Paint, Paint]  # the bright and the dark one
+    tints: tuple[Paint, Paint, Paint, Paint]  # red, blue, green, yellow
+
+    def of_player(self, palette: str, player: int) -> tuple[str, str]:
+        """The colours of a player's faces and outlines; `palette` is that of the `Game`."""
+        paint: Paint = getattr(self, palette)[player]
+        return paint.face, paint.outline
 
 
 _DARK_INK, _LIGHT_INK = "#1d1d1f", "#ffffff"
@@ -77,14 +72,14 @@ THEMES = {
         robe="#1f2126",
         robe_line="#1f2126",
         woods=(
-            Wood("#f5deb0", "#ddb570", "#7a5017", "#6b4718"),
-            Wood("#85593a", "#5f3b24", "#f0d6b0", "#2a170b"),
+            Paint("#f5deb0", "#ddb570", "#6b4718", "#7a5017"),
+            Paint("#85593a", "#5f3b24", "#2a170b", "#f0d6b0"),
         ),
         tints=(
-            Tint("#d55e00", "#9c4500", "#5c2900", _LIGHT_INK),
-            Tint("#0072b2", "#00517f", "#002f4a", _LIGHT_INK),
-            Tint("#009e73", "#007252", "#00412f", _LIGHT_INK),
-            Tint("#f0e442", "#bfb31e", "#6b6308", _DARK_INK),
+            Paint("#d55e00", "#9c4500", "#5c2900", _LIGHT_INK),
+            Paint("#0072b2", "#00517f", "#002f4a", _LIGHT_INK),
+            Paint("#009e73", "#007252", "#00412f", _LIGHT_INK),
+            Paint("#f0e442", "#bfb31e", "#6b6308", _DARK_INK),
         ),
     ),
     "dark": Theme(
@@ -106,14 +101,14 @@ THEMES = {
         robe="#0c0d10",
         robe_line="#eceae4",
         woods=(
-            Wood("#f5deb0", "#ddb570", "#7a5017", "#4f340f"),
-            Wood("#9a6a47", "#704829", "#f7e2c2", "#0f0804"),
+            Paint("#f5deb0", "#ddb570", "#4f340f", "#7a5017"),
+            Paint("#9a6a47", "#704829", "#0f0804", "#f7e2c2"),
         ),
         tints=(
-            Tint("#e06a0c", "#a34a00", "#160a00", _LIGHT_INK),
-            Tint("#1683c6", "#005a8e", "#000f18", _LIGHT_INK),
-            Tint("#0aa77c", "#007555", "#00140e", _LIGHT_INK),
-            Tint("#f0e442", "#b8ac1c", "#191701", _DARK_INK),
+            Paint("#e06a0c", "#a34a00", "#160a00", _LIGHT_INK),
+            Paint("#1683c6", "#005a8e", "#000f18", _LIGHT_INK),
+            Paint("#0aa77c", "#007555", "#00140e", _LIGHT_INK),
+            Paint("#f0e442", "#b8ac1c", "#191701", _DARK_INK),
         ),
     ),
 }

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS, SQUARES
+from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
-from tabletop_envs.render.svg.squares import Squares
+from tabletop_envs.render.svg.squares import MARGIN, Squares
+from tabletop_envs.render.tuerme import standing
 
-MARGIN, STRIP = 26, 44
-BOARD = Squares(ROWS, COLUMNS, MARGIN)
+if TYPE_CHECKING:
+    from tabletop_envs.game import Game, Move
+
+STRIP = 44
+BOARD = Squares(range(ROWS), range(COLUMNS), COLUMNS)
 SIZE = (COLUMNS * FIELD + 2 * MARGIN, ROWS * FIELD + MARGIN + STRIP + 4)
-NAMES = ("red", "blue", "green", "yellow")
-PASS = 22 * SQUARES
 # The top left lots of the cities, row by row.
 CITY_CORNERS = [row * COLUMNS + column for row in (1, 5) for column in (1, 4, 8, 11)]
 # Triangle, circle, square, diamond, within 9 units about the origin.
@@ -24,86 +26,70 @@ SYMBOLS = (
     "M-7.5 -7.5H7.5V7.5H-7.5z",
     "M0 -9.8L8.6 0L0 9.8L-8.6 0z",
 )
-# A stack: half the width and depth of a stone, the height of a layer, and how far below the field's middle it stands.
+# A stack: half the width and depth of a stone, the height of a layer, and how far below the field's
+# middle it stands.
 HALF_WIDTH, DEPTH, LAYER, FOOT = 19.5, 26.0, 3.5, 20.0
 CORNER, EDGE = 5, 0.7
 
 
 def draw(
+    canvas: Canvas,
+    game: Game,
     snapshot: Mapping[str, Any],
     *,
     viewer: int | None,
-    theme: str,
-    legal: Sequence[int],
+    legal: Mapping[int, Move],
     previous: Mapping[str, Any] | None,
-    fields: bool,
-) -> Canvas:
-    """The board, and below it the colours' scores and who is to move. Nothing is hidden from a `viewer`."""
-    canvas = Canvas("tuerme", theme, *SIZE, title=_title(snapshot))
-    stacks = _stacks(snapshot)
-    _draw_board(canvas)
-    _draw_cities(canvas, snapshot, stacks)
+) -> Squares:
+    """The board, and below it the colours' scores and who is to move.
+
+    Nothing is hidden from a `viewer`.
+    """
+    theme, stacks = canvas.theme, _stacks(snapshot)
+    canvas.title = _title(game, snapshot)
+    style = {"stroke": theme.muted, "stroke_width": 1.5}
+    canvas.rect(MARGIN, MARGIN, COLUMNS * FIELD, ROWS * FIELD, theme.board, **style)
+    BOARD.draw_lines(canvas)
+    BOARD.draw_coordinates(canvas)
+    _draw_cities(canvas, stacks)
     if previous is not None:
         BOARD.mark_last(canvas, stacks, _stacks(previous))
     for square, (colour, symbol, height) in sorted(stacks.items()):
-        name = f"stack-{NAMES[colour]}-{symbol}-{height}"
-        canvas.use(
-            name,
-            partial(_stack, colour=colour, symbol=symbol, height=height),
-            *BOARD.middle(square),
+        owner = game.player_names[colour]
+        piece = partial(
+            _stack, colour=colour, letter=owner[0].upper(), symbol=symbol, height=height
         )
+        canvas.use(f"stack-{owner}-{symbol}-{height}", piece, *BOARD.middle(square))
     _draw_ending(canvas, snapshot)
-    _draw_strip(canvas, snapshot, stacks)
-    if snapshot["outcome"] is None:
-        _mark_legal(canvas, stacks, legal)
-    if fields:
-        BOARD.add_fields(canvas)
-    return canvas
+    _draw_strip(canvas, game, snapshot)
+    for action, move in legal.items():
+        if move.kind == "pass":
+            canvas.button("PASS", SIZE[0] - MARGIN - 34, SIZE[1] - STRIP / 2 - 1, action)
+    BOARD.mark_legal(canvas, legal, taken=stacks)
+    return BOARD
 
 
 def _stacks(snapshot: Mapping[str, Any]) -> dict[int, tuple[int, int, int]]:
+    """Colour, symbol and height of the stacks by their squares."""
     return {
         int(stack["square"]): (int(stack["colour"]), int(stack["symbol"]), int(stack["height"]))
         for stack in snapshot["stacks"]
     }
 
 
-def _title(snapshot: Mapping[str, Any]) -> str:
+def _title(game: Game, snapshot: Mapping[str, Any]) -> str:
     start = f"tuerme, ply {int(snapshot['ply'])}"
     outcome = snapshot["outcome"]
     if outcome is None:
-        return f"{start}, {NAMES[snapshot['to_move']]} to move"
+        return f"{start}, {game.player_names[snapshot['to_move']]} to move"
     return f"{start}, over, scores {' : '.join(str(int(score)) for score in outcome['scores'])}"
 
 
 # The board
 
 
-def _draw_board(canvas: Canvas) -> None:
-    theme = canvas.theme
-    canvas.rect(
-        MARGIN,
-        MARGIN,
-        COLUMNS * FIELD,
-        ROWS * FIELD,
-        theme.board,
-        stroke=theme.muted,
-        stroke_width=1.5,
-    )
-    lines = "".join(
-        f"M{MARGIN + at * FIELD} {MARGIN}v{ROWS * FIELD}" for at in range(1, COLUMNS)
-    ) + "".join(f"M{MARGIN} {MARGIN + at * FIELD}h{COLUMNS * FIELD}" for at in range(1, ROWS))
-    canvas.path(lines, stroke=theme.line, stroke_width=1)
-    for place in range(COLUMNS):
-        canvas.text(place, MARGIN + (place + 0.5) * FIELD, MARGIN / 2, 9, theme.muted)
-    for place in range(ROWS):
-        canvas.text(place, MARGIN / 2, MARGIN + (place + 0.5) * FIELD, 9, theme.muted)
-
-
-def _draw_cities(
-    canvas: Canvas, snapshot: Mapping[str, Any], stacks: Mapping[int, tuple[int, int, int]]
-) -> None:
-    """The cities with their vacant lots; a city whose stacks are all of one colour has a wall of it."""
+def _draw_cities(canvas: Canvas, stacks: Mapping[int, tuple[int, int, int]]) -> None:
+    """The cities with their vacant lots; stacks of a single colour give their city its wall."""
     theme = canvas.theme
     for corner in CITY_CORNERS:
         x, y = BOARD.corner(corner)
@@ -115,11 +101,10 @@ def _draw_cities(
         if built and wall != theme.muted:
             style["stroke_width"] = 2 + len(built)
         canvas.rect(x + 2, y + 2, 2 * FIELD - 4, 2 * FIELD - 4, theme.inner, rx=7, **style)
-        canvas.path(
-            f"M{x + FIELD} {y + 6}v{2 * FIELD - 12}M{x + 6} {y + FIELD}h{2 * FIELD - 12}",
-            stroke=theme.line,
-            stroke_width=1.2,
+        cross = (
+            f"M{x + FIELD:g} {y + 6:g}v{2 * FIELD - 12}M{x + 6:g} {y + FIELD:g}h{2 * FIELD - 12}"
         )
+        canvas.path(cross, stroke=theme.line, stroke_width=1.2)
         for lot in lots:
             if lot not in stacks:
                 symbol = int(FIELDS[lot])
@@ -127,31 +112,27 @@ def _draw_cities(
 
 
 def _lot(canvas: Canvas, symbol: int) -> None:
-    canvas.path(
-        SYMBOLS[symbol],
-        stroke=canvas.theme.muted,
-        stroke_width=2.2,
-        stroke_linejoin="round",
-    )
+    style: dict[str, Any] = {"stroke_width": 2.2, "stroke_linejoin": "round"}
+    canvas.path(SYMBOLS[symbol], stroke=canvas.theme.muted, **style)
 
 
-def _stack(canvas: Canvas, colour: int, symbol: int, height: int) -> None:
-    """A stack: its layers in front, and on the top stone the symbol, the owner's letter and the height."""
+def _stack(canvas: Canvas, colour: int, letter: str, symbol: int, height: int) -> None:
+    """A stack: layers in front; on its top the symbol, the owner's letter and the height."""
     tint = canvas.theme.tints[colour]
     top = FOOT - LAYER * height - DEPTH
     front = top + DEPTH
-    # Filled shapes within each other are quicker to rasterise than outlined ones.
+    # Filled shapes within each other are faster to rasterise than outlined ones.
     _plate(canvas, top - EDGE, FOOT + EDGE, tint.outline, HALF_WIDTH + EDGE)
     _plate(canvas, top, FOOT, tint.side, HALF_WIDTH)
     joints = "".join(
-        f"M{-HALF_WIDTH} {num(front + LAYER * layer - EDGE)}h{2 * HALF_WIDTH}v{2 * EDGE}h{-2 * HALF_WIDTH}z"
+        f"M{-HALF_WIDTH} {num(front + LAYER * layer - EDGE)}"
+        f"h{2 * HALF_WIDTH}v{2 * EDGE}h{-2 * HALF_WIDTH}z"
         for layer in range(height)
     )
     canvas.path(joints, tint.outline)
     _plate(canvas, top, front, tint.face, HALF_WIDTH)
-    middle = top + DEPTH / 2
-    canvas.path(SYMBOLS[symbol], tint.ink, transform=canvas.move(-7, middle))
-    canvas.text(NAMES[colour][0].upper(), 10.5, top + 6.6, 6, tint.ink)
+    canvas.path(SYMBOLS[symbol], tint.ink, transform=canvas.move(-7, top + DEPTH / 2))
+    canvas.text(letter, 10.5, top + 6.6, 6, tint.ink)
     canvas.text(height, 10.5, top + 17.2, 10.5, tint.ink)
 
 
@@ -172,45 +153,18 @@ def _draw_ending(canvas: Canvas, snapshot: Mapping[str, Any]) -> None:
     canvas.text("×2", x + FIELD, y + FIELD, 10, "#1d1d1f")
 
 
-# Legal actions
-
-
-def _mark_legal(canvas: Canvas, stacks: Mapping[int, Any], legal: Sequence[int]) -> None:
-    origins: dict[int, list[int]] = {}
-    targets: dict[int, list[int]] = {}
-    for action in legal:
-        if action == PASS:
-            canvas.button("PASS", SIZE[0] - MARGIN - 34, SIZE[1] - STRIP / 2 - 1, PASS)
-            continue
-        plane, square = divmod(action, SQUARES)
-        row, column = divmod(square, COLUMNS)
-        goal = row * COLUMNS + plane if plane < COLUMNS else (plane - COLUMNS) * COLUMNS + column
-        origins.setdefault(square, []).append(action)
-        targets.setdefault(goal, []).append(action)
-    BOARD.mark_legal(canvas, origins, targets, taken=stacks)
-
-
 # Below the board
 
 
-def _draw_strip(
-    canvas: Canvas, snapshot: Mapping[str, Any], stacks: Mapping[int, tuple[int, int, int]]
-) -> None:
+def _draw_strip(canvas: Canvas, game: Game, snapshot: Mapping[str, Any]) -> None:
     theme, outcome = canvas.theme, snapshot["outcome"]
-    y, players = SIZE[1] - STRIP / 2 - 1, int(snapshot["options"]["num_players"])
-    scores = [0] * len(NAMES)
-    for square, (colour, _, height) in stacks.items():
-        if FIELDS[square] != ".":
-            scores[colour] += height
-    if outcome is not None:
-        scores[:players] = [int(score) for score in outcome["scores"]]
-    width = (SIZE[0] - 2 * MARGIN - 60) / len(NAMES)
-    for colour, name in enumerate(NAMES):
-        x = MARGIN + colour * width
-        tint = theme.tints[colour]
+    y, scores = SIZE[1] - STRIP / 2 - 1, standing(snapshot)
+    width = (SIZE[0] - 2 * MARGIN - 60) / len(game.player_names)
+    for colour, name in enumerate(game.player_names):
+        x, tint = MARGIN + colour * width, theme.tints[colour]
         canvas.rect(x + 16, y - 11, 22, 22, tint.face, rx=4, stroke=tint.outline, stroke_width=1.4)
         canvas.text(name[0].upper(), x + 27, y, 11, tint.ink)
-        if colour >= players:
+        if colour >= len(scores):
             canvas.text("NEUTRAL", x + 46, y, 8.5, theme.muted, anchor=0)
             continue
         length = canvas.text(scores[colour], x + 46, y, 15, theme.ink, anchor=0)
@@ -218,7 +172,6 @@ def _draw_strip(
             canvas.to_move(x + 6, y, 6)
         elif outcome is not None and outcome["rewards"][colour] == max(outcome["rewards"]):
             canvas.winner(x + 62 + length, y)
-    canvas.text(
-        "OVER" if outcome is not None else "PLY", SIZE[0] - MARGIN, y - 8, 8, theme.muted, anchor=1
-    )
-    canvas.text(int(snapshot["ply"]), SIZE[0] - MARGIN, y + 8, 10, theme.ink, anchor=1)
+    right, word = SIZE[0] - MARGIN, "PLY" if outcome is None else "OVER"
+    canvas.text(word, right, y - 8, 8, theme.muted, anchor=1)
+    canvas.text(int(snapshot["ply"]), right, y + 8, 10, theme.ink, anchor=1)

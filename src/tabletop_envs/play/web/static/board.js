@@ -1,4 +1,4 @@
-// The board: shows a drawing, lights up what can be chosen, and tells what has been clicked or pressed.
+// The board: shows a drawing, lights up what can be chosen, and tells what is clicked or pressed.
 // An element's key is `field:12` or `stone:2-5`, as the server's steps have it.
 
 import { at, shape } from "./page.js";
@@ -134,7 +134,7 @@ export function hasFocus() {
   return board.contains(document.activeElement);
 }
 
-// Give the focus to what is lit, to the nearest of a point where one is known; false if nothing is lit.
+// Give the focus to what is lit, the nearest to a point where one is known; false if nothing is.
 export function focusLit(point) {
   if (lit.length === 0) return false;
   const distance = (element) => Math.hypot(...middleOf(element).map((at, axis) => at - point[axis]));

@@ -1,4 +1,4 @@
-// The page to play on: asks the server, shows its state, and narrows the legal actions by what is clicked.
+// The page to play on: asks the server, shows its state, and narrows the legal actions by clicks.
 
 import * as board from "./board.js";
 import { at, commonWords, make, moveFocus } from "./page.js";
@@ -15,7 +15,7 @@ let hint = null; // the action last hinted at
 let busy = false; // whether an answer of the server is awaited before anything else can be done
 let thinking = null; // aborts the request that an opponent plays by
 let unveiled = null; // the player who may see the board, where several sit before it
-let focused = null; // where to go on by keyboard: "board", "list" or nowhere
+let focused = null; // where the keyboard continues: "board", "list" or nowhere
 let point = null; // where the board was last used
 
 // The server
@@ -31,7 +31,7 @@ async function change(path, body = {}) {
       show(await ask(path, theme, { version: state.version, ...body }));
     } catch (error) {
       if (error.status !== 409 || !interrupted) throw error;
-      // The opponent has played in this very moment: what is wanted holds for the game after that, too.
+      // The opponent has just played: what is wanted holds for the game after that as well.
       show(await ask("state", theme));
       show(await ask(path, theme, { version: state.version, ...body }));
     }
@@ -47,7 +47,7 @@ async function change(path, body = {}) {
 
 async function recover(error) {
   if (!(error instanceof ServerError)) throw error;
-  const message = error.status === 409 ? "The game has gone on elsewhere. This is how it stands now." : error.message;
+  const message = error.status === 409 ? "The game has advanced elsewhere. This is how it stands now." : error.message;
   if (error.status !== undefined) {
     try {
       show(await ask("state", theme));
@@ -68,7 +68,7 @@ async function refresh() {
   }
 }
 
-// Let agents, and whoever has only one action, play until somebody has a choice.
+// Let agents, and people with only one action, play until a person has a choice.
 function goOn() {
   if (busy || thinking !== null || state === null || state.outcome || state.yours) return;
   const controller = new AbortController();
@@ -83,7 +83,7 @@ function goOn() {
       if (error.name === "AbortError") return;
       thinking = null;
       await recover(error);
-      // Only where the game has gone on elsewhere another attempt can end better.
+      // Only where the game has advanced elsewhere another attempt can end better.
       if (error.status !== 409) return;
     } finally {
       if (thinking === controller) thinking = null;
@@ -135,7 +135,7 @@ function say(text, wrong = false) {
   at("notice").toggleAttribute("data-wrong", wrong);
 }
 
-// Where several people sit before one screen nobody may see another's hand.
+// Several people before one screen must not see each other's hands.
 function showCurtain() {
   const drawn = state.curtain && state.viewer !== unveiled;
   at("board").toggleAttribute("data-curtain", drawn);
@@ -162,7 +162,7 @@ function candidates() {
   return state.legal.filter((entry) => chosen.every((key, place) => entry.steps[place]?.includes(key)));
 }
 
-// What can be clicked next: its keys, each with the actions that go on by it.
+// What can be clicked next: keys, each with the actions that continue by it.
 function nextKeys() {
   const keys = new Map();
   for (const entry of candidates()) {
@@ -212,7 +212,7 @@ function cancel() {
   if (focused === "board" || board.hasFocus()) board.focusLit(point);
 }
 
-// Show what is left of the legal actions after what has been chosen: on the board, as buttons and in the list.
+// Show the legal actions that what has been chosen leaves: on the board, as buttons, in the list.
 function narrow() {
   const places = new Map();
   const commands = [];
@@ -295,7 +295,7 @@ function closeMenu() {
 // Keyboard
 
 function takeFocus() {
-  // Nothing is taken away from whoever is elsewhere on the page.
+  // Focus elsewhere on the page stays where it is.
   const { activeElement } = document;
   const free = activeElement === document.body || at("menu").contains(activeElement) || board.hasFocus();
   if (focused === "list" && free && state.yours) at("filter").focus();

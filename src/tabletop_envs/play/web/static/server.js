@@ -24,7 +24,8 @@ export async function ask(path, theme, body, signal) {
   throw Object.assign(new ServerError(answer.error), { status: response.status });
 }
 
-// Ask for what an agent chooses, in a state of the game. Thinking is limited: what takes longer is compiling, which is said.
+// Ask for what an agent chooses in a state of the game. Thinking is limited: what takes longer is
+// compiling, which is said.
 export async function askAgent(path, theme, state, say, signal) {
   const patience = 1000 * (state.think_seconds + 1);
   const timer = setTimeout(() => say("Compiling for the first use: this takes up to a minute …"), patience);

@@ -27,10 +27,10 @@ function chosenGame() {
 
 function showOptions(values) {
   const rows = chosenGame().options.map((option) => {
-    const truth = typeof option.default === "boolean";
+    const isBool = typeof option.default === "boolean";
     const value = values[option.name] ?? option.default;
-    const input = make("input", { name: option.name, type: truth ? "checkbox" : "number", required: !truth });
-    if (truth) input.checked = value;
+    const input = make("input", { name: option.name, type: isBool ? "checkbox" : "number", required: !isBool });
+    if (isBool) input.checked = value;
     else Object.assign(input, { min: option.minimum, max: option.maximum, value });
     const text = make("span", { textContent: option.name }, make("small", { textContent: option.meaning }));
     return make("label", {}, text, input);
@@ -45,7 +45,7 @@ function readOptions() {
   );
 }
 
-// A row a player; `kept` remembers the agents of all seats, also of those that are not there just now.
+// A row a player; `kept` remembers the agents of all seats, also of those not there just now.
 function showAgents() {
   const { players, options } = chosenGame();
   const { minimum, maximum } = options.find(({ name }) => name === "num_players") ?? { minimum: 2, maximum: 2 };

@@ -1,7 +1,22 @@
-"""What a game of meeples consists of: its numbers, the state record, and how to read the table (M1–M6).
+"""The material of meeples (M1–M6): actions and stones by number, the state, how pieces move.
 
-The phases are numbered in the order of the rules; `meeples.py` draws how they follow each other. Sets of stones are
-words with a bit for each stone, in the order 0-0, 0-1, … 0-6, 1-1, … 6-6.
+Actions are small decisions::
+
+      0 … 575   a field of the table, row · 24 + column
+    576 … 603   a stone
+    604 … 607   a direction: where the second half lies, seen from the first (up, right, down, left)
+    608         pass, end the turn, decline
+    609         re-roll the dice
+
+Stones by their halves, the smaller value first; a set of stones is a word with a bit for each::
+
+    0-0 0-1 0-2 0-3 0-4 0-5 0-6         0   1   2   3   4   5   6
+        1-1 1-2 1-3 1-4 1-5 1-6             7   8   9  10  11  12
+            2-2 2-3 2-4 2-5 2-6                13  14  15  16  17
+                3-3 3-4 3-5 3-6                    18  19  20  21
+                    4-4 4-5 4-6                        22  23  24
+                        5-5 5-6                            25  26
+                            6-6                                27
 """
 
 from __future__ import annotations
@@ -13,36 +28,43 @@ from numba import njit
 
 from tabletop_envs.kernels import RUNNING, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
-from tabletop_envs.kernels.meeples_table import (
-    FIELDS,
-    SIDE,
-    WORDS,
-    bit_at,
-    down,
-    left,
-    load,
-    no_fields,
-    one_field,
-    right,
-    toggle,
-    up,
-)
+from tabletop_envs.kernels.meeples import table
+from tabletop_envs.kernels.meeples.table import FIELDS, WORDS, load
 from tabletop_envs.kernels.vectors import store
 
+FIRST_STONE, FIRST_DIRECTION, PASS, REROLL, NUM_ACTIONS = 576, 604, 608, 609, 610
+
+# The phases in the order of the rules; `rules.py` draws how they follow each other.
 SETUP, STONES, BLOCKS, GIVE_UP, MEEPLES, LAND, SIDESTEP, CLONE, TELEPORT = range(9)
+PHASES = (
+    "setup",
+    "stones",
+    "blocks",
+    "give_up",
+    "meeples",
+    "land",
+    "sidestep",
+    "clone",
+    "teleport",
+)
+# The special action of a value 1 … 4 (M21–M24) is the phase SPECIAL_OF_0 − value.
+SPECIAL_OF_0 = 9
 
 MAX_PLAYERS = 4
-NUM_STONES = 28
-HAND_SIZE = np.array([0, 0, 14, 9, 7])  # by number of players (M2)
 MEEPLES_EACH = 10  # M4
+STALE_ROUNDS = 3  # M27
+# No round of a game has a higher number: M27 allows 103 at most; the rest is for puzzles.
+LAST_ROUND = 120
+
+STONE_HALVES = tuple((a, b) for a in range(7) for b in range(a, 7))  # M1
+NUM_STONES = len(STONE_HALVES)
+ALL_STONES: Any = np.uint64((1 << NUM_STONES) - 1)
 NO_STONE, NO_FIELD, NOT_LAID = NUM_STONES, FIELDS, 4
 UNLIMITED = -1
-ALL_STONES: Any = np.uint64((1 << NUM_STONES) - 1)
 
-# The halves of each stone, the smaller value first (M1).
-STONE_VALUES = np.array([(a, b) for a in range(7) for b in range(a, 7)], np.uint64)
-# From a first half's field to the second's, by direction; a stone that is NOT_LAID stays where it is.
-STEP = np.array([-SIDE, 1, SIDE, -1, 0], np.int64).astype(np.uint64)
+_HALVES = np.array(STONE_HALVES, np.uint64)
+# From a first half's field to the second's, by direction; 0 for a stone that is NOT_LAID.
+_STEPS = np.array([*table.STEPS, 0], np.int64).astype(np.uint64)
 
 STATE = state_dtype(
     MAX_PLAYERS,
@@ -52,7 +74,7 @@ STATE = state_dtype(
     ("upright", np.uint64, (WORDS,)),  # upper halves of the stones that stand upright
     ("meeples", np.uint64, (MAX_PLAYERS, WORDS)),
     ("blocks", np.uint64, (MAX_PLAYERS, WORDS)),
-    # Stones: sets of stones are words with a bit for each.
+    # Stones.
     ("hands", np.uint32, (MAX_PLAYERS,)),
     ("setup_stones", np.uint32),  # laid in this player's setup
     ("first_field", np.uint16, (NUM_STONES,)),  # where a stone's first half lies, and
@@ -86,12 +108,6 @@ STATE = state_dtype(
 
 
 @jit_inline
-def all_or_none(condition: bool) -> int:
-    """A word of ones if the condition holds, else of zeros: to keep or drop boards without a jump."""
-    return ZERO - np.uint64(condition)
-
-
-@jit_inline
 def layout_of(state: Any) -> Any:
     """The fields that carry a stone."""
     return load(state.values[0]) | load(state.values[1]) | load(state.values[2])
@@ -101,7 +117,7 @@ def layout_of(state: Any) -> Any:
 def fields_of_value(state: Any, value: int) -> Any:
     """The fields that show a value (uint64)."""
     code = value + ONE
-    fields = ~no_fields()
+    fields = ~table.no_fields()
     for bit in range(3):
         plane = load(state.values[bit])
         if not (code >> np.uint64(bit)) & ONE:
@@ -114,33 +130,17 @@ def fields_of_value(state: Any, value: int) -> Any:
 def value_at(state: Any, field: int) -> int:
     """The value of a field that carries a stone (uint64), 7 where there is none."""
     code = (
-        bit_at(state.values[0], field)
-        | (bit_at(state.values[1], field) << ONE)
-        | (bit_at(state.values[2], field) << np.uint64(2))
+        table.bit_at(state.values[0], field)
+        | (table.bit_at(state.values[1], field) << ONE)
+        | (table.bit_at(state.values[2], field) << np.uint64(2))
     )
     return (code - ONE) & np.uint64(7)
 
 
 @jit_inline
-def all_meeples(state: Any) -> Any:
-    """Everybody's meeples."""
-    return (
-        load(state.meeples[0])
-        | load(state.meeples[1])
-        | load(state.meeples[2])
-        | load(state.meeples[3])
-    )
-
-
-@jit_inline
-def all_blocks(state: Any) -> Any:
-    """Everybody's blocks."""
-    return (
-        load(state.blocks[0])
-        | load(state.blocks[1])
-        | load(state.blocks[2])
-        | load(state.blocks[3])
-    )
+def of_all_players(boards: Any) -> Any:
+    """Everybody's meeples, or blocks."""
+    return load(boards[0]) | load(boards[1]) | load(boards[2]) | load(boards[3])
 
 
 @jit_inline
@@ -152,25 +152,26 @@ def valued_fields(state: Any) -> Any:
 @jit_inline
 def empty_fields(state: Any) -> Any:
     """Empty fields on which something may be placed (M5)."""
-    return valued_fields(state) & ~(all_meeples(state) | all_blocks(state))
+    return valued_fields(state) & ~(of_all_players(state.meeples) | of_all_players(state.blocks))
 
 
 @jit_inline
 def second_field(state: Any, stone: int) -> int:
-    """The field of a stone's second half (uint64); after an illegal action perhaps a wrong one, but on the table."""
-    field = np.uint64(state.first_field[stone]) + STEP[np.uint64(state.direction[stone])]
+    """The field of a stone's second half (uint64), on the table even after an illegal action."""
+    field = np.uint64(state.first_field[stone]) + _STEPS[np.uint64(state.direction[stone])]
     return min(field, np.uint64(FIELDS - 1))
 
 
 @jit_inline
 def stone_fields(state: Any, stone: int) -> Any:
     """The two fields of a stone on the table."""
-    return one_field(np.uint64(state.first_field[stone])) | one_field(second_field(state, stone))
+    first = table.one_field(np.uint64(state.first_field[stone]))
+    return first | table.one_field(second_field(state, stone))
 
 
 @jit_inline
 def field_of(action: int) -> int:
-    """The field that an action (uint64) names; of an illegal action, or of NO_FIELD, one on the table, too."""
+    """The field that an action names (uint64), on the table even if it is illegal or NO_FIELD."""
     return min(np.uint64(action), np.uint64(FIELDS - 1))
 
 
@@ -179,10 +180,10 @@ def other_halves(state: Any, halves: Any) -> Any:
     """The other halves of the stones that have a half among these fields."""
     across, upright = load(state.across), load(state.upright)
     return (
-        right(halves & across)
-        | (left(halves) & across)
-        | down(halves & upright)
-        | (up(halves) & upright)
+        table.right(halves & across)
+        | (table.left(halves) & across)
+        | table.down(halves & upright)
+        | (table.up(halves) & upright)
     )
 
 
@@ -191,16 +192,16 @@ def other_halves(state: Any, halves: Any) -> Any:
 
 @jitable
 def toggle_stone(state: Any, stone: int) -> None:
-    """Put a stone (uint64) on the boards where `first_field` and `direction` have it, or take it away."""
+    """Put a stone (uint64) on the boards, or take it off, by its `first_field` and `direction`."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
-    first_code, second_code = STONE_VALUES[stone, 0] + ONE, STONE_VALUES[stone, 1] + ONE
+    first_code, second_code = _HALVES[stone, 0] + ONE, _HALVES[stone, 1] + ONE
     for bit in range(3):
-        toggle(state.values[bit], first, (first_code >> np.uint64(bit)) & ONE)
-        toggle(state.values[bit], second, (second_code >> np.uint64(bit)) & ONE)
+        table.toggle(state.values[bit], first, (first_code >> np.uint64(bit)) & ONE)
+        table.toggle(state.values[bit], second, (second_code >> np.uint64(bit)) & ONE)
     lies_across = np.uint64(state.direction[stone]) & ONE
     smaller = min(first, second)
-    toggle(state.across, smaller, lies_across)
-    toggle(state.upright, smaller, ONE ^ lies_across)
+    table.toggle(state.across, smaller, lies_across)
+    table.toggle(state.upright, smaller, ONE ^ lies_across)
 
 
 @jitable
@@ -217,7 +218,7 @@ def lay(state: Any, stone: int, field: int, direction: int) -> None:
 def put(state: Any, field: int) -> None:
     """Put a meeple of the player to move from supply on a field."""
     player = state.to_move
-    toggle(state.meeples[player], field, ONE)
+    table.toggle(state.meeples[player], field, ONE)
     state.supply[player] -= 1
     state.scores[player] += np.int64(value_at(state, field))
 
@@ -225,14 +226,14 @@ def put(state: Any, field: int) -> None:
 @jitable
 def move(state: Any, player: int, origin: int, target: int) -> None:
     """Move a meeple; scores count the values of the fields (M28)."""
-    toggle(state.meeples[player], origin, ONE)
-    toggle(state.meeples[player], target, ONE)
+    table.toggle(state.meeples[player], origin, ONE)
+    table.toggle(state.meeples[player], target, ONE)
     state.scores[player] += np.int64(value_at(state, target)) - np.int64(value_at(state, origin))
 
 
 @jitable
 def roll(state: Any, number: int) -> None:
-    """Roll so many dice into the empty pool."""
+    """Roll `number` dice into the empty pool."""
     state.dice[:] = 0
     generator = state.rng
     for _ in range(number):
@@ -251,8 +252,8 @@ def dice_in_pool(state: Any) -> int:
 
 
 @jitable
-def start_blocks_bookkeeping(state: Any) -> None:
-    """What is counted in the blocks phase, at its first values."""
+def reset_blocks_bookkeeping(state: Any) -> None:
+    """Reset what is counted in the blocks phase."""
     state.passed[:] = False
     state.set_block[:] = False
     state.dice_allowed[:] = UNLIMITED
@@ -265,13 +266,13 @@ def start_blocks_bookkeeping(state: Any) -> None:
 
 @njit
 def start(state: Any) -> None:
-    """An empty table, the stones shuffled and dealt (M2); options are kept."""
-    none = no_fields()
+    """Clear the table, shuffle and deal the stones (M2); options are kept."""
+    none = table.no_fields()
     for bit in range(3):
         store(state.values[bit], 0, none)
     store(state.across, 0, none)
     store(state.upright, 0, none)
-    # The list of fields, not yet in use, holds the stones while they are shuffled (Fisher and Yates).
+    # The list of fields, not yet in use, holds the stones during the shuffle (Fisher and Yates).
     deck = state.first_field
     for stone in range(NUM_STONES):
         deck[stone] = stone
@@ -281,7 +282,7 @@ def start(state: Any) -> None:
         generator, other = rng.below(generator, np.uint64(place + 1))
         deck[place], deck[other] = deck[other], deck[place]
     state.rng = generator
-    size = HAND_SIZE[state.num_players]
+    size = NUM_STONES // state.num_players
     for player in range(MAX_PLAYERS):
         store(state.meeples[player], 0, none)
         store(state.blocks[player], 0, none)
@@ -294,7 +295,7 @@ def start(state: Any) -> None:
         state.scores[player] = 0
     deck[:] = 0
     state.dice[:] = 0
-    start_blocks_bookkeeping(state)
+    reset_blocks_bookkeeping(state)
     state.phase = SETUP
     state.fired = 0
     state.source = NO_FIELD
@@ -312,7 +313,7 @@ def start(state: Any) -> None:
 
 @jitable
 def draw_stone(pool: int, generator: int) -> tuple[int, int]:
-    """A random stone of the set `pool`, as a set of one, and the advanced generator (all uint64)."""
+    """Draw a stone of the set `pool`: a set of one, and the advanced generator (all uint64)."""
     generator, place = rng.below(generator, popcount(pool))
     # After illegal actions the set may be empty: any stone then.
     return ONE << min(nth_square(pool, place), np.uint64(NUM_STONES - 1)), generator
@@ -320,11 +321,11 @@ def draw_stone(pool: int, generator: int) -> tuple[int, int]:
 
 @jitable
 def deal_hidden(state: Any, player: int, generator: int) -> None:
-    """Deal anew what `player` cannot see, by `generator` (uint64), which then takes the place of the game's own.
+    """Resample what `player` cannot see; the game continues with `generator` (uint64).
 
-    Hidden are the other players' hands, a stone that another player has chosen but not laid, and what was left over
-    by the deal (M2). Any such deal agrees with all that the player has seen: stones are laid regardless of
-    their values (M11), so nothing follows from where others laid theirs.
+    Hidden are the other players' hands, a stone that another player has chosen but not laid, and
+    what the deal left over (M2). Every such deal agrees with all that the player has seen: stones
+    are laid regardless of their values (M11), so nothing follows from where others laid theirs.
     """
     if not state.open_hands:
         hidden = ALL_STONES & ~np.uint64(state.hands[player])

@@ -1,24 +1,22 @@
 """The rules of meeples, on bitboards (rules M1–M29; the manual is `tabletop_envs.envs.meeples`).
 
-A turn is made of small decisions, one an action::
+The phases::
 
-      0 … 575   a field of the 24×24 table, row · 24 + column
-    576 … 603   a stone, in the order 0-0, 0-1, … 0-6, 1-1, … 6-6
-    604 … 607   a direction: where the second half lies, seen from the first (up, right, down, left)
-    608         pass, end the turn, decline
-    609         re-roll the dice
-
-A set of actions is 13 words of 48 bits: a board of fields (`meeples_table`), and one word of all other actions.
-
-The phases, and what is decided in them; laying a stone takes three actions (stone, field, direction), moving a
-meeple two (which one, where to)::
-
-    SETUP ──▶ STONES ──▶ BLOCKS ◀─▶ GIVE_UP        lay two stones and put a meeple; lay a stone; set a block, pass
-                ▲          │                       or re-roll; give up a block
+    SETUP ──▶ STONES ──▶ BLOCKS ◀─▶ GIVE_UP
+                ▲          │
                 │          ▼
-                └─────── MEEPLES ◀─▶ LAND, SIDESTEP, CLONE, TELEPORT      put and move meeples; special actions
+                └─────── MEEPLES ◀─▶ LAND, SIDESTEP, CLONE, TELEPORT
+
+SETUP       lay two stones, put a meeple
+STONES      lay a stone: three actions (stone, field, direction)
+BLOCKS      set a block, pass or re-roll
+GIVE_UP     give up a block
+MEEPLES     put a meeple; move one: two actions (which one, where to); end the turn
+LAND …      carry out a special action
 
 Each phase has a function `…_actions`, the choices that can be completed, and a function `…_step`.
+A set of actions is 13 words of 48 bits: a board of fields (`table`), and one word of all other
+actions (`material`).
 """
 
 from __future__ import annotations
@@ -30,9 +28,8 @@ from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
-from tabletop_envs.kernels.meeples_observation import OBSERVATION_SIZE, observe
-from tabletop_envs.kernels.meeples_state import (
-    ALL_STONES,
+from tabletop_envs.kernels.meeples import material, observation, stones, table
+from tabletop_envs.kernels.meeples.material import (
     BLOCKS,
     CLONE,
     GIVE_UP,
@@ -40,65 +37,17 @@ from tabletop_envs.kernels.meeples_state import (
     MEEPLES,
     NO_FIELD,
     NO_STONE,
-    NUM_STONES,
+    PASS,
+    REROLL,
     SETUP,
     SIDESTEP,
-    STATE,
     STONES,
-    UNLIMITED,
-    all_meeples,
-    all_or_none,
-    deal_hidden,
-    dice_in_pool,
-    empty_fields,
-    field_of,
-    fields_of_value,
-    lay,
-    move,
-    put,
-    roll,
-    second_field,
-    start,
-    start_blocks_bookkeeping,
-    stone_fields,
-    toggle_stone,
-    value_at,
-    valued_fields,
 )
-from tabletop_envs.kernels.meeples_stones import (
-    carry,
-    choose_place,
-    chosen_direction,
-    lay_step,
-    place_actions,
-    stone_to_lay,
-    stones_to_land,
-)
-from tabletop_envs.kernels.meeples_table import (
-    FIELDS,
-    WORD_BITS,
-    WORDS,
-    bit_at,
-    diagonals,
-    down,
-    left,
-    load,
-    neighbours,
-    no_fields,
-    one_field,
-    right,
-    toggle,
-    up,
-)
+from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS, WORDS, load
 from tabletop_envs.kernels.vectors import any_bits, store
 
-NUM_ACTIONS = 610
-PASS, REROLL = 608, 609
 PASS_BIT: Any = ONE << np.uint64(PASS - FIELDS)
 REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
-STALE_ROUNDS = 3  # M27
-# The special action of a value 1 … 4 (M21–M24) has the phase number 9 − value.
-SPECIAL_OF_0 = 9
 
 
 # Setup (M7–M9)
@@ -109,22 +58,22 @@ def setup_actions(state: Any) -> Any:
     """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
     if popcount(laid) == np.uint64(2):
-        fields = no_fields()
-        for stone in range(NUM_STONES):
+        fields = table.no_fields()
+        for stone in range(material.NUM_STONES):
             if (laid >> np.uint64(stone)) & ONE:
-                fields |= stone_fields(state, np.uint64(stone))
-        return fields & valued_fields(state), ZERO
-    return no_fields(), np.uint64(state.hands[state.to_move])
+                fields |= material.stone_fields(state, np.uint64(stone))
+        return fields & material.valued_fields(state), ZERO
+    return table.no_fields(), np.uint64(state.hands[state.to_move])
 
 
 @jitable
 def setup_step(state: Any, action: int) -> None:
-    """Lay a stone, or put the meeple and go on with the next player or the first round (M9)."""
+    """Lay a stone, or put the meeple; then the next player's setup or the first round (M9)."""
     if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
-        stone = lay_step(state, action)
-        state.setup_stones |= (ONE << stone) & ALL_STONES
+        stone = stones.lay_step(state, action)
+        state.setup_stones |= (ONE << stone) & material.ALL_STONES
         return
-    put(state, field_of(action))
+    material.put(state, material.field_of(action))
     state.setup_stones = 0
     if state.to_move + 1 < state.num_players:
         state.to_move += 1
@@ -137,18 +86,18 @@ def setup_step(state: Any, action: int) -> None:
 
 @jitable
 def begin_round(state: Any) -> None:
-    """Blocks away, dice rolled (M10)."""
+    """Remove the blocks and roll the dice (M10)."""
     state.round += 1
     state.new_meeples = 0
     for player in range(state.num_players):
-        store(state.blocks[player], 0, no_fields())
-    roll(state, state.num_players * state.dice_per_player)
+        store(state.blocks[player], 0, table.no_fields())
+    material.roll(state, state.num_players * state.dice_per_player)
     stones_or_blocks(state, 0)
 
 
 @jitable
 def stones_or_blocks(state: Any, first_player: int) -> None:
-    """The next player, from this one on, with stones in hand lays one (M11); then blocks are set."""
+    """Let the next player with stones in hand, from this one on, lay one (M11), else set blocks."""
     for player in range(first_player, state.num_players):
         if state.hands[player] != 0:
             state.phase, state.to_move = STONES, player
@@ -159,13 +108,13 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
 @jitable
 def stones_actions(state: Any) -> Any:
     """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
-    return no_fields(), np.uint64(state.hands[state.to_move])
+    return table.no_fields(), np.uint64(state.hands[state.to_move])
 
 
 @jitable
 def stones_step(state: Any, action: int) -> None:
-    """Lay the stone, then it is the next player's turn."""
-    if lay_step(state, action) != np.uint64(NO_STONE):
+    """Lay the stone; then the next player is to move."""
+    if stones.lay_step(state, action) != np.uint64(NO_STONE):
         stones_or_blocks(state, state.to_move + 1)
 
 
@@ -175,18 +124,24 @@ def stones_step(state: Any, action: int) -> None:
 @jit_inline
 def block_fields(state: Any, player: int) -> Any:
     """Where the player may set a block with a die of the pool (M12)."""
-    fields = no_fields()
+    fields = table.no_fields()
     for value in range(1, 7):
-        fields |= fields_of_value(state, np.uint64(value)) & all_or_none(state.dice[value] > 0)
+        fields |= material.fields_of_value(state, np.uint64(value)) & table.all_or_none(
+            state.dice[value] > 0
+        )
     own_blocks, own_meeples = load(state.blocks[player]), load(state.meeples[player])
-    return fields & neighbours(own_blocks | own_meeples) & ~(own_blocks | all_meeples(state))
+    return (
+        fields
+        & table.neighbours(own_blocks | own_meeples)
+        & ~(own_blocks | material.of_all_players(state.meeples))
+    )
 
 
 @jitable
 def blocks_actions(state: Any) -> Any:
     """Set a block or pass; where no die fits, re-roll or pass (M13, M14, M16)."""
     fields = block_fields(state, state.to_move)
-    return fields, PASS_BIT | (REROLL_BIT & ~all_or_none(any_bits(fields)))
+    return fields, PASS_BIT | (REROLL_BIT & ~table.all_or_none(any_bits(fields)))
 
 
 @jitable
@@ -194,7 +149,7 @@ def blocks_step(state: Any, action: int) -> None:
     """Set a block, pass, or re-roll."""
     player = state.to_move
     if action == np.uint64(REROLL):
-        roll(state, dice_in_pool(state))
+        material.roll(state, material.dice_in_pool(state))
         state.rerolled = True
         if not any_bits(block_fields(state, player)):
             fail(state)
@@ -204,17 +159,17 @@ def blocks_step(state: Any, action: int) -> None:
         state.passed[player] = True
         state.dice_allowed[player] = 0
     else:
-        take_die(state, player, field_of(action))
+        take_die(state, player, material.field_of(action))
     end_blocks_turn(state)
 
 
 @jitable
 def take_die(state: Any, player: int, field: int) -> None:
     """Set a block and take the die; a foreign block is replaced (M12)."""
-    state.dice[value_at(state, field)] -= 1
+    state.dice[material.value_at(state, field)] -= 1
     for other in range(state.num_players):
-        toggle(state.blocks[other], field, bit_at(state.blocks[other], field))
-    toggle(state.blocks[player], field, ONE)
+        table.toggle(state.blocks[other], field, table.bit_at(state.blocks[other], field))
+    table.toggle(state.blocks[player], field, ONE)
     state.set_block[player] = True
     state.fails = 0
     state.dice_allowed[player] -= state.dice_allowed[player] > 0
@@ -222,15 +177,15 @@ def take_die(state: Any, player: int, field: int) -> None:
 
 @jitable
 def allow_one_die_more(state: Any) -> None:
-    """From the first pass on, everybody may take only one more die (M15). Before it, all are UNLIMITED."""
+    """Let everybody take only one more die from the first pass on (M15): all were UNLIMITED."""
     for player in range(state.num_players):
-        if state.dice_allowed[player] == UNLIMITED:
+        if state.dice_allowed[player] == material.UNLIMITED:
             state.dice_allowed[player] = 1
 
 
 @jitable
 def fail(state: Any) -> None:
-    """No die fits after the re-roll either (M13)."""
+    """Count a failed turn: no die fits after the re-roll either (M13)."""
     player = state.to_move
     state.fails += 1
     state.rerolled = False
@@ -248,24 +203,24 @@ def give_up_actions(state: Any) -> Any:
 
 @jitable
 def give_up_step(state: Any, action: int) -> None:
-    """The block goes, its die returns to the pool with the value of that field (M13)."""
-    field = field_of(action)
-    toggle(state.blocks[state.to_move], field, ONE)
-    state.dice[value_at(state, field)] += 1
+    """Remove the block; its die returns to the pool with the value of that field (M13)."""
+    field = material.field_of(action)
+    table.toggle(state.blocks[state.to_move], field, ONE)
+    state.dice[material.value_at(state, field)] += 1
     state.phase = BLOCKS
     end_blocks_turn(state)
 
 
 @jitable
 def end_blocks_turn(state: Any) -> None:
-    """The phase ends (M17), or it is the turn of the next player who may still take a die."""
+    """End the phase (M17), or let the next player move who may still take a die."""
     state.rerolled = False
     players = state.num_players
     still_in = 0
     for player in range(players):
         still_in += state.dice_allowed[player] != 0
-    if dice_in_pool(state) == 0 or state.fails >= still_in:
-        start_blocks_bookkeeping(state)
+    if material.dice_in_pool(state) == 0 or state.fails >= still_in:
+        material.reset_blocks_bookkeeping(state)
         state.phase, state.to_move = MEEPLES, 0
         return
     player = state.to_move
@@ -281,22 +236,30 @@ def end_blocks_turn(state: Any) -> None:
 
 @jitable
 def meeples_actions(state: Any) -> Any:
-    """Put a meeple, move one, or end the turn (M18); M6 does not count a moved meeple where it was."""
+    """Put a meeple, move one, or end the turn (M18); M6 ignores a moved meeple's old field."""
     player = state.to_move
     own, blocks = load(state.meeples[player]), load(state.blocks[player])
     if state.chosen_field != NO_FIELD:
-        staying = own & ~one_field(np.uint64(state.chosen_field))
-        return blocks & ~neighbours(staying), ZERO
-    from_above, from_below, from_left, from_right = down(own), up(own), right(own), left(own)
+        staying = own & ~table.one_field(np.uint64(state.chosen_field))
+        return blocks & ~table.neighbours(staying), ZERO
+    from_above, from_below, from_left, from_right = (
+        table.down(own),
+        table.up(own),
+        table.right(own),
+        table.left(own),
+    )
     vertical, horizontal = from_above | from_below, from_left | from_right
     several = (from_above & from_below) | (from_left & from_right) | (vertical & horizontal)
     open_blocks = blocks & ~(vertical | horizontal)
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
-    movable = own & (neighbours(beside_one) | (~no_fields() & all_or_none(any_bits(open_blocks))))
+    movable = own & (
+        table.neighbours(beside_one)
+        | (~table.no_fields() & table.all_or_none(any_bits(open_blocks)))
+    )
     return (
-        (open_blocks & all_or_none(state.supply[player] > 0))
-        | (movable & all_or_none(not state.moved)),
+        (open_blocks & table.all_or_none(state.supply[player] > 0))
+        | (movable & table.all_or_none(not state.moved)),
         PASS_BIT,
     )
 
@@ -308,17 +271,17 @@ def meeples_step(state: Any, action: int) -> None:
     if action == np.uint64(PASS):
         end_meeples_turn(state)
         return
-    field = field_of(action)
+    field = material.field_of(action)
     chosen = np.uint64(state.chosen_field)
-    if chosen == np.uint64(NO_FIELD) and not bit_at(state.blocks[player], field):
+    if chosen == np.uint64(NO_FIELD) and not table.bit_at(state.blocks[player], field):
         state.chosen_field = field
         return
-    toggle(state.blocks[player], field, ONE)
+    table.toggle(state.blocks[player], field, ONE)
     if chosen == np.uint64(NO_FIELD):
-        put(state, field)
+        material.put(state, field)
         state.new_meeples += 1
     else:
-        move(state, player, chosen, field)
+        material.move(state, player, chosen, field)
         state.chosen_field = NO_FIELD
         state.moved = True
     occupied(state, field)
@@ -326,20 +289,20 @@ def meeples_step(state: Any, action: int) -> None:
 
 @jitable
 def end_meeples_turn(state: Any) -> None:
-    """The next player's turn, or the end of the round and perhaps of the game (M27)."""
+    """Let the next player move, or end the round and perhaps the game (M27)."""
     state.moved = False
     if state.to_move + 1 < state.num_players:
         state.to_move += 1
         return
     hands_empty, supply_empty, room = True, False, False
-    meeples, valued = all_meeples(state), valued_fields(state)
+    meeples, valued = material.of_all_players(state.meeples), material.valued_fields(state)
     for player in range(state.num_players):
         hands_empty &= state.hands[player] == 0
         supply_empty |= state.supply[player] == 0
-        room |= any_bits(valued & ~meeples & ~neighbours(load(state.meeples[player])))
+        room |= any_bits(valued & ~meeples & ~table.neighbours(load(state.meeples[player])))
     stale_rounds = state.stale_rounds + 1 if hands_empty and state.new_meeples == 0 else 0
     state.stale_rounds = stale_rounds
-    if supply_empty or not room or stale_rounds == STALE_ROUNDS:
+    if supply_empty or not room or stale_rounds == material.STALE_ROUNDS:
         state.status, state.to_move = TERMINATED, 0
     else:
         begin_round(state)
@@ -350,12 +313,12 @@ def end_meeples_turn(state: Any) -> None:
 
 @jitable
 def occupied(state: Any, field: int) -> None:
-    """A field newly occupied sets off its special action, each value once a chain (M19, M25)."""
-    value = value_at(state, field)
+    """Set off the special action of a newly occupied field, each value once a chain (M19, M25)."""
+    value = material.value_at(state, field)
     if ONE <= value <= np.uint64(4) and not (np.uint64(state.fired) >> value) & ONE:
         state.fired |= ONE << value
         state.source = field
-        state.phase = SPECIAL_OF_0 - np.int64(value)
+        state.phase = material.SPECIAL_OF_0 - np.int64(value)
     else:
         end_chain(state)
 
@@ -364,7 +327,7 @@ def occupied(state: Any, field: int) -> None:
 def special_can_be_carried_out(state: Any) -> bool:
     """Whether there is a choice, other than to decline (M25)."""
     if state.phase == LAND:
-        return stones_to_land(state) != ZERO
+        return stones.stones_to_land(state) != ZERO
     if state.phase == SIDESTEP:
         return any_bits(sidestep_actions(state)[0])
     if state.phase == CLONE:
@@ -374,7 +337,7 @@ def special_can_be_carried_out(state: Any) -> bool:
 
 @jitable
 def end_chain(state: Any) -> None:
-    """Nothing more goes off."""
+    """End the running special action and its chain."""
     state.fired = 0
     state.source = NO_FIELD
     state.phase = MEEPLES
@@ -383,22 +346,24 @@ def end_chain(state: Any) -> None:
 @jitable
 def land_actions(state: Any) -> Any:
     """A stone (M21)."""
-    return no_fields(), stones_to_land(state)
+    return table.no_fields(), stones.stones_to_land(state)
 
 
 @jitable
 def land_step(state: Any, action: int) -> None:
     """Pick the stone up with everything on it and lay it elsewhere."""
-    if not choose_place(state, action):
+    if not stones.choose_place(state, action):
         return
-    stone = stone_to_lay(state)
-    old_first, old_second = np.uint64(state.first_field[stone]), second_field(state, stone)
-    toggle_stone(state, stone)
-    lay(state, stone, field_of(state.chosen_field), chosen_direction(action))
-    first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
+    stone = stones.stone_to_lay(state)
+    old_first, old_second = np.uint64(state.first_field[stone]), material.second_field(state, stone)
+    material.toggle_stone(state, stone)
+    material.lay(
+        state, stone, material.field_of(state.chosen_field), stones.chosen_direction(action)
+    )
+    first, second = np.uint64(state.first_field[stone]), material.second_field(state, stone)
     for player in range(state.num_players):
-        carry(state.meeples[player], old_first, old_second, first, second)
-        carry(state.blocks[player], old_first, old_second, first, second)
+        stones.carry(state.meeples[player], old_first, old_second, first, second)
+        stones.carry(state.blocks[player], old_first, old_second, first, second)
     end_chain(state)
 
 
@@ -408,16 +373,16 @@ def sidestep_actions(state: Any) -> Any:
 
     A diagonal step never ends beside its own start, so M6 may look at all meeples where they are.
     """
-    empty = empty_fields(state)
+    empty = material.empty_fields(state)
     chosen = np.uint64(state.chosen_field)
-    fields = no_fields()
+    fields = table.no_fields()
     for player in range(state.num_players):
         meeples = load(state.meeples[player])
-        targets = empty & ~neighbours(meeples)
+        targets = empty & ~table.neighbours(meeples)
         if chosen == np.uint64(NO_FIELD):
-            fields |= meeples & diagonals(targets)
+            fields |= meeples & table.diagonals(targets)
         else:
-            fields |= targets & diagonals(meeples & one_field(chosen))
+            fields |= targets & table.diagonals(meeples & table.one_field(chosen))
     return fields, PASS_BIT if chosen == np.uint64(NO_FIELD) else ZERO
 
 
@@ -427,16 +392,16 @@ def sidestep_step(state: Any, action: int) -> None:
     if action == np.uint64(PASS):
         end_chain(state)
         return
-    field = field_of(action)
+    field = material.field_of(action)
     chosen = np.uint64(state.chosen_field)
     if chosen == np.uint64(NO_FIELD):
         state.chosen_field = field
         return
     state.chosen_field = NO_FIELD
     for player in range(state.num_players):
-        if bit_at(state.meeples[player], chosen):
-            move(state, player, chosen, field)
-    if bit_at(state.meeples[state.to_move], field):
+        if table.bit_at(state.meeples[player], chosen):
+            material.move(state, player, chosen, field)
+    if table.bit_at(state.meeples[state.to_move], field):
         occupied(state, field)
     else:
         end_chain(state)
@@ -446,17 +411,17 @@ def sidestep_step(state: Any, action: int) -> None:
 def clone_actions(state: Any) -> Any:
     """An empty field beside the source, beside no other own meeple (M23, M6)."""
     player = state.to_move
-    source = one_field(np.uint64(state.source))
+    source = table.one_field(np.uint64(state.source))
     others = load(state.meeples[player]) & ~source
-    targets = empty_fields(state) & neighbours(source) & ~neighbours(others)
-    return targets & all_or_none(state.supply[player] > 0), ZERO
+    targets = material.empty_fields(state) & table.neighbours(source) & ~table.neighbours(others)
+    return targets & table.all_or_none(state.supply[player] > 0), ZERO
 
 
 @jitable
 def clone_step(state: Any, action: int) -> None:
     """Put the clone, which occupies its field (M26)."""
-    field = field_of(action)
-    put(state, field)
+    field = material.field_of(action)
+    material.put(state, field)
     state.new_meeples += 1
     occupied(state, field)
 
@@ -464,14 +429,16 @@ def clone_step(state: Any, action: int) -> None:
 @jitable
 def teleport_actions(state: Any) -> Any:
     """Another empty field of value 1 (M24, M6)."""
-    others = load(state.meeples[state.to_move]) & ~one_field(np.uint64(state.source))
-    return empty_fields(state) & fields_of_value(state, ONE) & ~neighbours(others), ZERO
+    others = load(state.meeples[state.to_move]) & ~table.one_field(np.uint64(state.source))
+    return material.empty_fields(state) & material.fields_of_value(state, ONE) & ~table.neighbours(
+        others
+    ), ZERO
 
 
 @jitable
 def teleport_step(state: Any, action: int) -> None:
-    """The meeple that set it off goes there."""
-    move(state, state.to_move, field_of(state.source), field_of(action))
+    """Move the meeple that set it off there."""
+    material.move(state, state.to_move, material.field_of(state.source), material.field_of(action))
     end_chain(state)
 
 
@@ -479,11 +446,11 @@ def teleport_step(state: Any, action: int) -> None:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: Any, legal_bits: Any) -> None:
     """The choices that can be completed, by phase."""
     phase = state.phase
     if state.chosen_stone != NO_STONE:
-        fields, others = place_actions(state)
+        fields, others = stones.place_actions(state)
     elif phase == SETUP:
         fields, others = setup_actions(state)
     elif phase == STONES:
@@ -502,17 +469,18 @@ def legal_actions(state: Any, words: Any) -> None:
         fields, others = clone_actions(state)
     else:
         fields, others = teleport_actions(state)
-    store(words, 0, fields)
-    words[WORDS] = others
+    store(legal_bits, 0, fields)
+    legal_bits[WORDS] = others
 
 
 @njit
 def step(state: Any, action: int) -> None:
     """Play a legal action, by phase; then the limit of M29.
 
-    A special action in which nothing has been chosen has just been set off, and ends here if it cannot be carried out.
+    A special action in which nothing has been chosen has just been set off, and ends here if it
+    cannot be carried out.
     """
-    choice = min(np.uint64(action), np.uint64(NUM_ACTIONS - 1))
+    choice = min(np.uint64(action), np.uint64(material.NUM_ACTIONS - 1))
     phase = state.phase
     if phase == SETUP:
         setup_step(state, choice)
@@ -545,10 +513,10 @@ def step(state: Any, action: int) -> None:
 
 
 KERNEL = register(
-    Kernel(STATE, NUM_ACTIONS, WORD_BITS, OBSERVATION_SIZE),
-    start_function=start,
+    Kernel(material.STATE, material.NUM_ACTIONS, WORD_BITS, observation.OBSERVATION),
+    start_function=material.start,
     legal_actions_function=legal_actions,
     step_function=step,
-    observe_function=observe,
-    deal_hidden_function=deal_hidden,
+    observe_function=observation.observe,
+    deal_hidden_function=material.deal_hidden,
 )

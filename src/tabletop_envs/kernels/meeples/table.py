@@ -1,16 +1,16 @@
 """The table of meeples as one value: a bitboard of 24 × 24 fields for compiled code.
 
-Fields of the table, and so the numbers of the field actions (M3)::
+Fields, and so the numbers of the field actions (M3), and directions::
 
       0   1   2  …  23
-     24  25  26  …  47
-      …
-    552 553 554  … 575
+     24  25  26  …  47              0 (up)
+      …                     3 (left)        1 (right)
+    552 553 554  … 575             2 (down)
 
-A *board* is a set of fields. It is 12 words of 48 bits, two rows of the table a word (field `f` is bit `f % 48`
-of word `f // 48`), and lives in a state as an array `uint64[12]`. Compiled code loads it into a single value, a vector
-(`vectors.py`), on which `&`, `|`, `^` and `~` work like on integers and the whole table moves by a few machine
-instructions: rules then read as if the table had 64 fields.
+A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit
+`f % 48` of word `f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a
+single value, a vector (`vectors.py`), on which `&`, `|`, `^` and `~` work as on integers and the
+whole table moves by a few machine instructions: rules then read as if the table had 64 fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tabletop_envs.kernels.bits import ONE, board, jit_inline
+from tabletop_envs.kernels.bits import ONE, ZERO, board, jit_inline
 from tabletop_envs.kernels.vectors import (
     VectorType,
     constant,
@@ -33,7 +33,9 @@ SIDE = 24
 FIELDS = SIDE * SIDE
 WORD_BITS = 2 * SIDE
 WORDS = FIELDS // WORD_BITS
-UP, RIGHT, DOWN, LEFT = 0, 1, 2, 3
+UP, RIGHT, DOWN, LEFT = range(4)
+# From a field to the next one, by direction.
+STEPS = (-SIDE, 1, SIDE, -1)
 
 # Two rows of the table, drawn as one word.
 ALL_COLUMNS = board("#" * SIDE + "#" * SIDE)
@@ -45,14 +47,14 @@ no_fields = constant(BOARD)
 load = loader(BOARD)
 
 _ROW, _WORD_BITS = np.uint64(SIDE), np.uint64(WORD_BITS)
-# Each word gets the contents of the next, or of the previous one; beyond the table those of the second board.
+# Each word gets the contents of the next, or the previous; beyond the table the second board's.
 _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
 
 
 @jit_inline
 def up(fields: Any) -> Any:
-    """The fields one row up from those of a board; what would leave the table is gone, here and below."""
+    """The fields one row up from those of a board, within the table (as below)."""
     return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS, no_fields())
 
 
@@ -100,12 +102,18 @@ def has(fields: Any, field: int) -> int:
 
 
 @jit_inline
-def bit_at(words: Any, field: int) -> int:
-    """`has` on a board's array of words."""
-    return (words[field // _WORD_BITS] >> (field % _WORD_BITS)) & ONE
+def all_or_none(condition: bool) -> int:
+    """All ones if the condition holds, else zeros (uint64): keeps or drops a board branchlessly."""
+    return ZERO - np.uint64(condition)
 
 
 @jit_inline
-def toggle(words: Any, field: int, bit: int) -> None:
-    """Take a field out of a board's array of words or put it in, if `bit` is 1 and not 0 (uint64)."""
-    words[field // _WORD_BITS] ^= bit << (field % _WORD_BITS)
+def bit_at(array: Any, field: int) -> int:
+    """`has` on a board in a state."""
+    return (array[field // _WORD_BITS] >> (field % _WORD_BITS)) & ONE
+
+
+@jit_inline
+def toggle(array: Any, field: int, bit: int) -> None:
+    """Flip a field of a board in a state if `bit` is 1, not if it is 0 (uint64)."""
+    array[field // _WORD_BITS] ^= bit << (field % _WORD_BITS)
