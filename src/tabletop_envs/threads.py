@@ -63,12 +63,12 @@ class LaneThreads:
 
         Whatever interrupts it: no thread is at work any more when this has come back.
         """
+        self.stopping = False
+        if len(parts) == 1:
+            loop(*arguments, *parts[0])
+            return
         # The calling thread takes the last part itself.
         *others, own = parts
-        self.stopping = False
-        if not others:
-            loop(*arguments, *own)
-            return
         waiting: list[Future[Any]] = []
         try:
             pool = self._workers()

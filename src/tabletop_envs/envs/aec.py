@@ -231,7 +231,7 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _parse_action(self, action: Any) -> int:
-        return checks.action(action, self.num_actions, f" of {self.agent_selection}")
+        return checks.action(action, self.num_actions, self.agent_selection)
 
     def _play_illegal(self, action: int) -> None:
         agent = self.agent_selection

@@ -145,8 +145,8 @@ class BatchEnv:
         # What is drawn, and what a user gives.
         self._actions, self._given = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
         self._shown = engine.ShownArrays(
-            observation=np.zeros((lanes, game.kernel.observation_size), np.int8),
             action_mask=np.zeros((lanes, self.num_actions), np.bool_),
+            observation=np.zeros((lanes, game.kernel.observation_size), np.int8),
             current_player=np.zeros(lanes, np.int8),
             rewards=np.zeros((lanes, players), np.float32),
             terminated=np.zeros(lanes, np.bool_),
@@ -154,6 +154,7 @@ class BatchEnv:
             scores=np.zeros((lanes, players), np.int32),
             episode_length=np.zeros(lanes, np.int32),
         )
+        self._arrays = (self._lanes.states, self._lanes.legal_bits, tuple(self._shown))
         self._show_arrays()
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
         row = game.kernel.observation_size + self.num_actions
@@ -192,17 +193,14 @@ class BatchEnv:
 
     def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
         """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
-        lanes = self._lanes
-        arguments = (lanes.states, lanes.legal_bits, tuple(self._shown), command, actions)
+        arguments = (*self._arrays, command, actions)
         if len(self._parts) == 1:
             return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
-        if check:
-            # No part may begin before all actions are known to be legal.
-            lane = lanes.first_illegal(lanes.all_lanes, actions)
-            if lane >= 0:
-                return lane
-        self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
-        return -1
+        # No part may begin before all actions are known to be legal.
+        illegal = self._lanes.first_illegal(self._lanes.all_lanes, actions) if check else -1
+        if illegal < 0:
+            self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
+        return illegal
 
     @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:

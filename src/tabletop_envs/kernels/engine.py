@@ -84,8 +84,8 @@ class LaneArrays(NamedTuple):
 class ShownArrays(NamedTuple):
     """What a batch shows, a row a lane (`tabletop_envs.envs.batch.BatchEnv` describes it)."""
 
-    observation: Any
     action_mask: Any
+    observation: Any
     current_player: Any
     rewards: Any
     terminated: Any
