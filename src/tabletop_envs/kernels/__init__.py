@@ -78,7 +78,10 @@ COMMON_FIELDS: tuple[tuple[str, type], ...] = (
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an observation: name, shape, meaning, and the range of its numbers (int8)."""
+    """A part of an observation, with the range of its numbers (int8) over all options.
+
+    Its meaning goes into the table of the game's manual.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -93,9 +96,10 @@ class Part:
 
 
 def offsets(parts: Sequence[Part]) -> Any:
-    """Where each part starts: a NamedTuple of ints by the parts' names, for compiled code."""
+    """Where each part starts: a NamedTuple of int64 by the parts' names, for compiled code."""
     starts = accumulate((part.size for part in parts[:-1]), initial=0)
-    return namedtuple("Offsets", [part.name for part in parts])(*starts)
+    # Python's integers would take the narrow types of fields that they meet without compiling.
+    return namedtuple("Offsets", [part.name for part in parts])(*map(np.int64, starts))
 
 
 @dataclass(frozen=True)
