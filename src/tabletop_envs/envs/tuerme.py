@@ -282,21 +282,19 @@ class Tuerme(Game):
         return drawing.text(self, snapshot, colour)
 
 
+def _bits(boards: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """The bits of boards by their squares, `(boards, SQUARES)`."""
+    bits = boards[:, :, np.newaxis] >> np.arange(HALF, dtype=np.uint64) & np.uint64(1)
+    return bits.reshape(len(boards), SQUARES).astype(np.int64)
+
+
 def _read_stacks(state: Any) -> dict[int, Stack]:
     """The stacks of a state by their squares."""
-    stacks = {}
-    for half in range(2):
-        symbols, heights = state["symbols"][:, half].tolist(), state["heights"][:, half].tolist()
-        for colour, board in enumerate(state["colours"][:, half].tolist()):
-            while board:
-                bit = (board & -board).bit_length() - 1
-                board &= board - 1
-                symbol, height = (
-                    sum((digits >> bit & 1) << digit for digit, digits in enumerate(boards))
-                    for boards in (symbols, heights)
-                )
-                stacks[HALF * half + bit] = (colour, symbol, height)
-    return stacks
+    colours, squares = _bits(state["colours"]).nonzero()
+    symbols = (1, 2) @ _bits(state["symbols"])[:, squares]
+    heights = (1, 2, 4) @ _bits(state["heights"])[:, squares]
+    stacks = zip(colours.tolist(), symbols.tolist(), heights.tolist(), strict=True)
+    return dict(zip(squares.tolist(), stacks, strict=True))
 
 
 def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
