@@ -13,7 +13,7 @@ from numba import njit
 from scipy import stats
 
 from tabletop_envs import kernels, registry
-from tabletop_envs.kernels import bits, engine, rng
+from tabletop_envs.kernels import bits, engine, llvm, rng
 from tests.games import GAMES, each_game, raw_env
 from tests.reference.chance import Chance, state_from_seed
 
@@ -60,7 +60,7 @@ def test_counting_and_finding_bits(word):
 
 
 def test_finding_bits_without_the_processor_s_help():
-    clearing = njit(bits._nth_square_by_clearing)
+    clearing = njit(llvm._nth_square_by_clearing)
     for word in WORDS:
         squares = [square for square in range(64) if word >> square & 1]
         found = [clearing(np.uint64(word), np.uint64(n)) for n in range(len(squares))]

@@ -29,8 +29,6 @@ from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline
 from tabletop_envs.kernels.llvm import any_bits, count_bits, shuffle
 from tabletop_envs.kernels.tuerme import KERNEL, SYMBOLS, occupied_squares
 from tabletop_envs.kernels.tuerme.plan import (
-    CITIES,
-    CITY,
     COLUMNS,
     HALF,
     LOTS,
@@ -39,6 +37,7 @@ from tabletop_envs.kernels.tuerme.plan import (
     Board,
     columns,
     load,
+    marked,
 )
 
 STACK = np.array([0.0, 0.48, 0.8, 1.4, 1.8, 2.4])  # by height
@@ -48,8 +47,20 @@ CITY_PROMISE = np.array([0.0, 0.0, 0.4, 2.0, 0.0])  # by lots
 TEMPERATURE, TEMPERATURE_LOT = 0.25, 0.1
 
 NOT_FIRST, NOT_LAST = columns("." + "#" * (COLUMNS - 1)), columns("#" * (COLUMNS - 1) + ".")
-_2, _4 = np.uint64(2), np.uint64(4)
-_ROW, _TO_OTHER_HALF = np.uint64(COLUMNS), np.uint64(HALF - COLUMNS)
+FIRST_LOTS = marked(
+    """
+    . . . . . . . . . . . . . .
+    . # . . # . . . # . . # . .
+    . . . . . . . . . . . . . .
+    . . . . . . . . . . . . . .
+    . . . . . . . . . . . . . .
+    . # . . # . . . # . . # . .
+    . . . . . . . . . . . . . .
+    . . . . . . . . . . . . . .""",
+    "#",
+)
+_2, _4, _ROW, _NEXT_ROW = np.uint64(2), np.uint64(4), np.uint64(COLUMNS), np.uint64(COLUMNS + 1)
+_TO_OTHER_HALF = np.uint64(HALF - COLUMNS)
 lower_half_up, upper_half_down = shuffle(1, 2), shuffle(2, 0)
 
 
@@ -92,17 +103,25 @@ def stones(state: State, stacks: Board) -> float:
 
 
 @jit_inline
-def promise(state: State, player: int, vacant: Board, stacks: Any) -> float:
+def city_promise(own: Board, others: Board) -> float:
+    """The sum over the cities without others' stacks of `CITY_PROMISE`."""
+    # At each city's first lot: whether its four lots are own, and how many are, bit by bit.
+    first, second, third, fourth = own, own >> ONE, own >> _ROW, own >> _NEXT_ROW
+    ones = first ^ second ^ third ^ fourth
+    twos = (first & second) ^ (third & fourth) ^ ((first ^ second) & (third ^ fourth))
+    taken = others | (others >> ONE) | (others >> _ROW) | (others >> _NEXT_ROW)
+    twos &= FIRST_LOTS & ~taken
+    two, three = count_bits(twos & ~ones), count_bits(twos & ones)
+    return CITY_PROMISE[2] * np.float64(two) + CITY_PROMISE[3] * np.float64(three)
+
+
+@jit_inline
+def promise(state: State, player: int, taken: Board, stacks: Any) -> float:
     """What a player's stacks promise; `stacks`: those with a lot, those 1, 2, 3 steps from it."""
     own = load(state.colours[player])
-    total = by_height(state, own & stacks[0])
+    total = by_height(state, own & stacks[0]) + city_promise(own, taken & ~own)
     for steps in range(1, 4):
         total += NEAR[steps] * stones(state, own & stacks[steps])
-    for city in range(CITIES):
-        lots = load(CITY[city])
-        mine = own & lots
-        nobody_else = not any_bits(lots & ~(mine | vacant))
-        total += CITY_PROMISE[count_bits(mine)] if nobody_else else 0.0
     return total
 
 
@@ -125,7 +144,7 @@ def values_of(state: State, values: Any) -> None:
         third |= at_3 & stacks
     near = (alive, first, second, third)
     for player in range(state.num_players):
-        promised = promise(state, player, vacant, near)
+        promised = promise(state, player, taken, near)
         values[player] = np.float64(state.scores[player]) + promised
     vacant_lots = np.float64(count_bits(vacant))
     write_values(values, state.num_players, TEMPERATURE + TEMPERATURE_LOT * vacant_lots)
