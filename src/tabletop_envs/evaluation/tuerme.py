@@ -3,15 +3,17 @@
 An estimate of every player's final score is the sum of
 
 - the points as they stand (the stones in lots, those in the city that ended the game twice);
-- for every own stack on a street whose symbol still shows on a vacant lot, `STACK[height]`: high ones are worth more than
-  their stones, because each takes one lot and few moves, and one of height 5 cannot be captured;
-- for every stone of such a stack `NEAR[steps]`, if the stack is 1, 2 or 3 steps over empty streets from a vacant lot of its
-  symbol: it can enter it soon;
-- for every city of which the player has some lots and nobody else any, `CITY_PROMISE[lots]`: it may end the game and
-  count double.
+- for every own stack on a street whose symbol still shows on a vacant lot, `STACK[height]`: high
+  ones are worth more than their stones, because each takes one lot and few moves, and one of height
+  5 cannot be captured;
+- for every stone of such a stack `NEAR[steps]`, if the stack is 1, 2 or 3 steps over empty streets
+  from a vacant lot of its symbol: it can enter it soon;
+- for every city of which the player has some lots and nobody else any, `CITY_PROMISE[lots]`: it may
+  end the game and count double.
 
-Stacks of neutral colours, and those whose symbol has no lot left, are worth nothing to anybody. The estimates become values by
-`standings.write_values`; a lead is worth the more, the fewer lots are vacant.
+Stacks of neutral colours, and those whose symbol has no lot left, are worth nothing to anybody. The
+estimates become values by `standings.write_values`; a lead is worth the more, the fewer lots are
+vacant.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def stones(state: State, stacks: Board) -> float:
 
 @jit_inline
 def promise(state: State, player: int, vacant: Board, stacks: Any) -> float:
-    """What a player's stacks promise: `stacks` are those that have a lot, and 1, 2, 3 steps to it."""
+    """What a player's stacks promise; `stacks`: those with a lot, those 1, 2, 3 steps from it."""
     own = load(state.colours[player])
     total = by_height(state, own & stacks[0])
     for steps in range(1, 4):

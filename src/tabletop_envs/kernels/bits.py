@@ -42,19 +42,20 @@ Board = int
 ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
 
-# How kernels' functions are compiled: within the loops that call them, and without what `njit` adds, wrappers for
-# Python's calls. Nobody makes such calls, and the wrappers take a third of the time to compile a game. `jit_inline`
-# functions become part of their callers.
+# How kernels' functions are compiled: within the loops that call them, and without what `njit`
+# adds, wrappers for Python's calls. Nobody makes such calls, and the wrappers take a third of the
+# time to compile a game. `jit_inline` functions become part of their callers.
 jitable = register_jitable(no_cfunc_wrapper=True)
 jit_inline = register_jitable(no_cfunc_wrapper=True, forceinline=True)
 
 
 @jit_inline
 def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
-    """Write the lowest `count` (1 … 64) bits of `word` as bytes of 0 or 1 to `array[offset:offset + count]`.
+    """Write the lowest `count` (1 … 64) bits of `word` as bytes of 0 or 1, from `array[offset]` on.
 
-    `array` is one-dimensional, contiguous and of one-byte items. Where there is room, up to 63 bytes behind
-    the last are overwritten with the word's further bits (zeros, as a rule): write from front to back.
+    `array` is one-dimensional, contiguous and of one-byte items. Where there is room, up to 63
+    bytes behind the last are overwritten with the word's further bits (zeros, as a rule): write
+    from front to back.
     """
     if offset + 64 <= array.size:
         write_word(array, offset, word)
@@ -64,14 +65,14 @@ def write_bytes(array: Any, offset: int, word: int, count: int) -> None:
 
 @jit_inline
 def prefetch_row(rows: Any, row: int) -> None:
-    """Ask for the cache lines of one row (or record) of a contiguous array, which is to be written soon."""
+    """Prefetch the cache lines of one row (or record) of a contiguous array, for writing."""
     size = rows.strides[0]
     for offset in range(row * size, (row + 1) * size, 64):
         prefetch(rows, offset)
 
 
 def draw(board: int, height: int, width: int) -> str:
-    """A bitboard as text, `height` lines of `width` fields: `#` where the bit is set, `.` elsewhere."""
+    """A bitboard as text, `height` lines of `width` fields: `#` where a bit is set, else `.`."""
     return "\n".join(
         " ".join(
             "#" if int(board) >> (row * width + column) & 1 else "." for column in range(width)
@@ -81,7 +82,7 @@ def draw(board: int, height: int, width: int) -> str:
 
 
 def board(drawing: str) -> Any:
-    """The bitboard (uint64) that a drawing shows: the inverse of `draw`, blanks and line breaks left aside.
+    """The bitboard (uint64) that a drawing shows: the inverse of `draw`, whitespace ignored.
 
     ValueError where there is anything but `#` and `.`, or more than 64 fields.
     """

@@ -92,8 +92,8 @@ EDGE = board("""
     # . . . . . #
     # . . . . . #
     # # # # # # #""")
-# COLUMNS_FROM[d]: the columns d … 6; COLUMNS_BEFORE[d]: the columns 0 … 6 − d. A shift by d along a row
-# must not carry a bit over the end of the row.
+# COLUMNS_FROM[d]: the columns d … 6; COLUMNS_BEFORE[d]: the columns 0 … 6 − d. A shift by d along a
+# row must not carry a bit over the end of the row.
 COLUMNS_FROM = np.array([board(("." * d + "#" * (7 - d)) * 7) for d in range(7)])
 COLUMNS_BEFORE = np.array([board(("#" * (7 - d) + "." * d) * 7) for d in range(7)])
 
@@ -160,8 +160,8 @@ def legal_actions(state: State, legal_bits: LegalBits) -> None:
     along_row = own & state.horizontal
     along_column = own & ~state.horizontal
     empty = ALL & ~(state.pieces[0] | state.pieces[1] | state.pastor)
-    # A piece reaches distance d where it reaches d − 1 and the square d away is empty: the square's bit is
-    # shifted to the piece's.
+    # A piece reaches distance d where it reaches d − 1 and the square d away is empty: the square's
+    # bit is shifted to the piece's.
     right, left, down, up = along_row, along_row, along_column, along_column
     movable = ZERO
     for distance in range(1, SIZE):
@@ -182,7 +182,7 @@ def legal_actions(state: State, legal_bits: LegalBits) -> None:
 
 @njit
 def connected(town: Board, start: Board) -> bool:
-    """Whether every square of `town` can be reached from `start`, a part of it, from neighbour to neighbour."""
+    """Whether `town` is one group of adjacent squares; `start` is a part of it."""
     reached = start
     while True:
         grown = (reached | neighbours(reached)) & town
@@ -218,7 +218,8 @@ def place(state: State, square: Board, horizontal: bool) -> None:
 def move(state: State, plane: int, square: int) -> None:
     """Move the piece on a square along its ridge, or swap it with the pastor, and turn it (K7, K8).
 
-    Without branches, because random play defeats any guess: a condition is a word of all ones or all zeros.
+    Without branches, because random play defeats any guess: a condition is a word of all ones or
+    all zeros.
     """
     origin = ONE << square
     swap = plane == SWAP_PLANE
@@ -257,7 +258,8 @@ def step(state: State, action: int) -> None:
         state.status = TERMINATED
     elif ply >= state.max_plies:
         state.status = BY_LIMIT
-    # Light places both pieces of its church before dark does (K3); then they alternate, light first.
+    # Light places both pieces of its church before dark does (K3); then they alternate, light
+    # first.
     state.to_move = ply >> 1 if ply < 4 else 1 - state.to_move
 
 

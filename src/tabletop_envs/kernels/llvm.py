@@ -67,11 +67,12 @@ def _nth_square_by_clearing(word, n):  # type: ignore[no-untyped-def]
 @interpreted_as(plain.nth_square)
 @intrinsic
 def nth_square(typing_context: Any, word: Any, n: Any) -> Any:
-    """The number of the set bit of `word` that has `n` set bits below it (all uint64; `n` below the popcount)."""
+    """The number of the set bit of `word` with `n` set bits below it (uint64; `n` < popcount)."""
     signature = types.uint64(types.uint64, types.uint64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # The features belong to the key of Numba's on-disk cache, so the choice is safe to make here.
+        # The features belong to the key of Numba's on-disk cache, so the choice is safe to make
+        # here.
         if "+bmi2" not in context.codegen().magic_tuple()[2]:
             return context.compile_internal(builder, _nth_square_by_clearing, signature, args)
         deposit = cgutils.get_or_insert_function(
@@ -93,8 +94,8 @@ def _store_bits(
 ) -> None:
     """Write the lowest `bits` bits of a word as that many bytes of 0 or 1.
 
-    LLVM turns the vector of single bits into one masked move where the processor has mask registers (64 bytes
-    in two instructions), and into shuffles and compares where it has not.
+    LLVM turns the vector of single bits into one masked move where the processor has mask registers
+    (64 bytes in two instructions), and into shuffles and compares where it has not.
     """
     data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
     narrow = builder.trunc(word, ir.IntType(bits)) if bits < 64 else word
@@ -120,7 +121,7 @@ def write_word(typing_context: Any, array: Any, offset: Any, word: Any) -> Any:
 @interpreted_as(plain.write_few_bytes)
 @intrinsic
 def write_few_bytes(typing_context: Any, array: Any, offset: Any, word: Any, count: Any) -> Any:
-    """Write the lowest `count` (0 … 63) bits of a word as bytes of 0 or 1: for each binary digit of `count` so many."""
+    """Write the lowest `count` (0 … 63) bits of a word as bytes of 0 or 1, by powers of two."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array_value, start, bits, count = args
@@ -135,37 +136,26 @@ def write_few_bytes(typing_context: Any, array: Any, offset: Any, word: Any, cou
     return types.void(array, types.intp, types.uint64, types.intp), codegen
 
 
-def _number_writer(bits: int) -> Any:
-    """An intrinsic that writes `bits` numbers of three binary digits, each from a word of its own, as bytes."""
+@interpreted_as(plain.write_number_word)
+@intrinsic
+def write_number_word(
+    typing_context: Any, array: Any, offset: Any, ones: Any, twos: Any, fours: Any
+) -> Any:
+    """Write 64 numbers 0 … 7 as bytes from `array[offset]` on; their bits are in three words."""
 
-    @interpreted_as(plain.number_writer(bits))
-    @intrinsic
-    def write(
-        typing_context: Any, array: Any, offset: Any, ones: Any, twos: Any, fours: Any
-    ) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array_value = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])
-            bytes_type = ir.VectorType(ir.IntType(8), bits)
-            values = ir.Constant(bytes_type, [0] * bits)
-            for digit, word in enumerate(args[2:]):
-                narrow = builder.trunc(word, ir.IntType(bits)) if bits < 64 else word
-                flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
-                weight = ir.Constant(bytes_type, [1 << digit] * bits)
-                zeros = ir.Constant(bytes_type, [0] * bits)
-                values = builder.or_(values, builder.select(flags, weight, zeros))
-            target = builder.gep(
-                builder.bitcast(array_value.data, ir.IntType(8).as_pointer()), [args[1]]
-            )
-            builder.store(values, builder.bitcast(target, bytes_type.as_pointer()), align=1)
-            return context.get_dummy_value()
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0]).data
+        bytes_type = ir.VectorType(ir.IntType(8), 64)
+        zeros = values = ir.Constant(bytes_type, [0] * 64)
+        for digit, word in enumerate(args[2:]):
+            flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), 64))
+            weight = ir.Constant(bytes_type, [1 << digit] * 64)
+            values = builder.or_(values, builder.select(flags, weight, zeros))
+        target = builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [args[1]])
+        builder.store(values, builder.bitcast(target, bytes_type.as_pointer()), align=1)
+        return context.get_dummy_value()
 
-        return types.void(array, types.intp, types.uint64, types.uint64, types.uint64), codegen
-
-    return write
-
-
-# The same for 64 numbers 0 … 7 whose binary digits are bits of three words: (array, offset, ones, twos, fours).
-write_number_word = _number_writer(64)
+    return types.void(array, types.intp, types.uint64, types.uint64, types.uint64), codegen
 
 
 @interpreted_as(plain.local_words)
@@ -429,7 +419,8 @@ def all_before(typing_context: Any, vector: Any, stride: Any) -> Any:
             order = [length] * distance + list(range(length - distance))
             return _shuffled(builder, entries, ones, order)
 
-        # Entries move up by one stride, are joined to those 1, 2, 4, … strides below, and so to all.
+        # Entries move up by one stride, are joined to those 1, 2, 4, … strides below, and so to
+        # all.
         distance = stride.literal_value
         result = moved_up(args[0], distance)
         while distance < length:

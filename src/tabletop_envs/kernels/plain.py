@@ -1,7 +1,7 @@
 """What the functions of `llvm.py` do, in plain Python.
 
-With `NUMBA_DISABLE_JIT=1` these take their places (`compiling.interpreted_as`). Like them they do not look whether an
-offset is within an array: NumPy does.
+With `NUMBA_DISABLE_JIT=1` these take their places (`compiling.interpreted_as`). Like them they do
+not look whether an offset is within an array: NumPy does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ALL_BITS = 2**64 - 1
 
 
 class Record(np.record):  # type: ignore[misc]
-    """A record whose fields are attributes, as in compiled code, also where NumPy has a method of that name."""
+    """A record whose fields are attributes, as in compiled code, even if NumPy has the name."""
 
     def __getattribute__(self, name: str) -> Any:
         fields = super().__getattribute__("dtype").fields
@@ -68,18 +68,14 @@ def local_words(count: int) -> Any:
     return np.zeros(count, np.uint64)
 
 
-def number_writer(bits: int) -> Callable[..., None]:
-    """Writes `bits` numbers of three binary digits."""
-
-    def write(array: Any, offset: Any, ones: Any, twos: Any, fours: Any) -> None:
-        numbers = np.zeros(64, np.uint8)
-        for digit, word in enumerate((ones, twos, fours)):
-            plane = np.zeros(64, np.uint8)
-            write_word(plane, 0, word)
-            numbers |= plane << digit
-        array[int(offset) : int(offset) + bits] = numbers[:bits]
-
-    return write
+def write_number_word(array: Any, offset: Any, ones: Any, twos: Any, fours: Any) -> None:
+    """64 numbers of three bits."""
+    numbers = np.zeros(64, np.uint8)
+    for digit, word in enumerate((ones, twos, fours)):
+        plane = np.zeros(64, np.uint8)
+        write_word(plane, 0, word)
+        numbers |= plane << digit
+    array[int(offset) : int(offset) + 64] = numbers
 
 
 def prefetch(array: Any, offset: Any) -> None:

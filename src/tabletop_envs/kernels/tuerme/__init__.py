@@ -68,7 +68,8 @@ COPIES = 5
 PASS = (COLUMNS + ROWS) * SQUARES
 NUM_ACTIONS = PASS + 1
 MAX_HEIGHT = 5
-# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city that counts double.
+# The highest score: all stones in 20 stacks of one colour, four of them of height 5 in the city
+# that counts double.
 MAX_SCORE = NUM_STONES + 4 * MAX_HEIGHT
 
 PLANE = (ROWS, COLUMNS)
@@ -76,8 +77,8 @@ OBSERVATION = (
     Part(
         "colours",
         (COLOURS, *PLANE),
-        "planes of the stacks of each player's colour in seat order, then of the neutral colours by "
-        "number; on streets and in lots, like all stacks below",
+        "planes of the stacks of each player's colour in seat order, then of the neutral colours "
+        "by number; on streets and in lots, like all stacks below",
     ),
     Part(
         "movable",
@@ -141,8 +142,8 @@ def start(state: State) -> None:
     store(state.heights[0], 0, STREETS)
     store(state.heights[1], 0, NO_BOARD)
     store(state.heights[2], 0, NO_BOARD)
-    # Stone i has the colour i / 20 and the symbol (i / 5) mod 4. Fisher and Yates's shuffle, from the last place down:
-    # each stone is laid as soon as its place is settled.
+    # Stone i has the colour i / 20 and the symbol (i / 5) mod 4. Fisher and Yates's shuffle, from
+    # the last place down: each stone is laid as soon as its place is settled.
     stones = local_words(NUM_STONES)
     for stone in range(_STONES):
         stones[stone] = stone
@@ -210,7 +211,7 @@ def stones_on(state: State, squares: Board) -> int:
 
 @jitable
 def city_is_full(state: State, city: int) -> bool:
-    """Whether the lots of a city end the game: all of one colour, or all full with that option (T11)."""
+    """Whether the lots of a city end the game: all of one colour, or full by that option (T11)."""
     lots = load(CITY[city])
     full = state.end_on_any_full_city != 0 and not any_bits(lots & ~occupied_squares(state))
     for colour in range(COLOURS):
@@ -253,7 +254,8 @@ def score(state: State) -> None:
 def move(state: State, square: int, target: int) -> None:
     """Move the stack on a square to another one (T5, T8).
 
-    Without branches, because random play defeats any guess: boards change whether a bit is set or not.
+    Without branches, because random play defeats any guess: boards change whether a bit is set or
+    not.
     """
     reached = one_square(target)
     others = ~(one_square(square) | reached)
@@ -314,7 +316,7 @@ def write_plane(observation: Observation, offset: int, board: Board) -> None:
 
 @jit_inline
 def flag(value: int, offset: int) -> int:
-    """The word (uint64) that `observe` writes from `num_players` on, with `value` (0 or 1) at an offset."""
+    """The word (uint64) that is written from `num_players` on, with `value` (0, 1) at an offset."""
     return np.uint64(value) << np.uint64(offset - AT.num_players)
 
 

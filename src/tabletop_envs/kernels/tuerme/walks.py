@@ -64,14 +64,14 @@ plus_1, plus_2, plus_4, plus_8 = (
 )
 
 
-def room(squares_left: Callable[[int], Vector], length: int) -> Vector:
+def with_room(squares_left: Callable[[int], Vector], length: int) -> Vector:
     """The squares that have one d ahead."""
     return by_distance(lambda d, half: squares_left(d).words[half] if 0 < d < length else 0)
 
 
 # Along rows.
 ROW_SHIFT = by_distance(lambda d, half: d)
-ROW_ROOM = room(lambda d: columns("#" * (COLUMNS - d) + "." * d), COLUMNS)
+ROW_ROOM = with_room(lambda d: columns("#" * (COLUMNS - d) + "." * d), COLUMNS)
 COLUMNS_1, COLUMNS_2 = columns(".#.#.#.#.#.#.#"), columns("..##..##..##..")
 COLUMNS_4, COLUMNS_8 = columns("....####....##"), columns("........######")
 # Along columns. Four rows are a half: so many halves on, d rows are a shift by the rows left over,
@@ -79,7 +79,7 @@ COLUMNS_4, COLUMNS_8 = columns("....####....##"), columns("........######")
 HALF_ROWS = ROWS // 2
 OUT = by_distance(lambda d, half: d % HALF_ROWS * COLUMNS)
 ON = by_distance(lambda d, half: HALF - d % HALF_ROWS * COLUMNS)
-COLUMN_ROOM = room(lambda d: rows("#" * (ROWS - d) + "." * d), ROWS)
+COLUMN_ROOM = with_room(lambda d: rows("#" * (ROWS - d) + "." * d), ROWS)
 ROWS_1, ROWS_2, ROWS_4 = rows(".#.#.#.#"), rows("..##..##"), rows("....####")
 NO_ROW = rows("........")
 
@@ -114,7 +114,7 @@ def moved_right(boards: Boards) -> Boards:
 
 @jit_inline
 def seen_below(board: Board) -> Boards:
-    """What lies d rows below each square."""
+    """What lies d rows below each square; bits beyond the halves mean nothing."""
     boards = everywhere(board)
     return (seen(boards) >> OUT) | (seen_on(boards) << ON)
 
@@ -169,7 +169,7 @@ def moves(here: Position, look: Any, move: Any, room: Boards, slide: bool) -> Bo
     carry = here.more_ones & ahead.more_ones
     carry = (here.more_twos & ahead.more_twos) | (carry & (here.more_twos | ahead.more_twos))
     fit = here.low & ahead.low & ~differ & ~carry
-    # Whether the square before the one ahead, and on the way back before this one, is empty or the start.
+    # Whether the square before the one ahead, or on the way back before this one, is free to pass.
     before, before_back = farther(ahead.empty | START), nearest(ahead.empty) | NEXT
     passes = ahead.empty | (before & differ & look(STREETS))
     passes_back = here.empty | (before_back & differ & STREETS)
@@ -177,10 +177,8 @@ def moves(here: Position, look: Any, move: Any, room: Boards, slide: bool) -> Bo
     if slide:
         way, way_back = walk, walked(move(passes_back))
     else:
-        way, way_back = (
-            short_walk(passes & ~ahead.empty),
-            short_walk(move(passes_back & ~here.empty)),
-        )
+        way = short_walk(passes & ~ahead.empty)
+        way_back = short_walk(move(passes_back & ~here.empty))
     joins, joins_back = fit & before & walk, fit & before_back & walk & room
     enters = (ahead.empty | (ahead.vacant & ~differ)) & way
     enters_back = (here.empty | (here.vacant & ~differ)) & room
