@@ -48,10 +48,7 @@ from tabletop_envs.kernels.meeples.table import (
 _PLACES = (MAX_PLAYERS,)
 OBSERVATION = (
     Part(
-        "values",
-        (1, SIDE, SIDE),
-        "1 + the value of the half on a field, 0 on bare fields",
-        high=7,
+        "values", (1, SIDE, SIDE), "1 + the value of the half on a field, 0 on bare fields", high=7
     ),
     Part(
         "stones",
@@ -61,9 +58,7 @@ OBSERVATION = (
     Part("owners", (4, SIDE, SIDE), "for each place, the fields of its meeples and blocks"),
     Part("blocks", (1, SIDE, SIDE), "which of those are blocks"),
     Part(
-        "chosen_field",
-        (1, SIDE, SIDE),
-        "of a first half, or of a meeple to move (as far as seen)",
+        "chosen_field", (1, SIDE, SIDE), "of a first half, or of a meeple to move (as far as seen)"
     ),
     Part(
         "marked",
@@ -75,9 +70,7 @@ OBSERVATION = (
     Part("other_hands", (3, NUM_STONES), "the others' (zeros unless hands are open)"),
     Part("chosen_stone", (NUM_STONES,), "the stone being laid (as far as seen)"),
     Part(
-        "turned_doubles",
-        (7,),
-        "the doubles 0-0 … 6-6 whose first half is the right or lower one",
+        "turned_doubles", (7,), "the doubles 0-0 … 6-6 whose first half is the right or lower one"
     ),
     Part("dice", (6,), "how many dice of the pool show 1 … 6", high=20),
     Part(
@@ -88,7 +81,7 @@ OBSERVATION = (
     ),
     Part("supply", _PLACES, "meeples in supply", high=MEEPLES_EACH),
     Part("scores", _PLACES, "the standing", high=6 * MEEPLES_EACH),
-    Part("to_move", _PLACES, "the player in turn; all 0 once the game is over"),
+    Part("to_move", _PLACES, "the player to move; all 0 once the game is over"),
     Part("passed", _PLACES, "who has passed in this round"),
     Part("set_block", _PLACES, "who has set a block in this round"),
     Part(
