@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tabletop_envs.kernels import engine, rng, word_bits
-from tabletop_envs.kernels.bits import ONE, ZERO, jitable
-from tabletop_envs.search.nodes import Tree, count_actions, swap_edges
+from tabletop_envs.kernels.bits import ONE, ZERO
+from tabletop_envs.search.nodes import Tree, borrowing, count_actions, swap_edges
 
 
-@jitable
+@borrowing
 def take_stock(state: Any, legal_bits: Any, left: Any, tree: Tree, parent: Any) -> int:
     """In an information set: count every legal edge as seen; how many legal actions have no edge.
 
@@ -30,14 +30,14 @@ def take_stock(state: Any, legal_bits: Any, left: Any, tree: Tree, parent: Any) 
     return count_actions(left)
 
 
-@jitable
+@borrowing
 def action_of(tree: Tree, parent: Any, index: int) -> int:
     """The action of a node's edge number `index`, tried or not."""
     target = tree.edges[parent.first + index].target
     return np.int64(tree.nodes[target].action if index < parent.tried else target)
 
 
-@jitable
+@borrowing
 def find_frontier(state: Any, legal_bits: Any, tree: Tree, parent: Any) -> bool:
     """In an information set: make the best legal untried edge the next one; False without any."""
     edges = tree.edges
@@ -52,7 +52,7 @@ def find_frontier(state: Any, legal_bits: Any, tree: Tree, parent: Any) -> bool:
     return best >= 0
 
 
-@jitable
+@borrowing
 def select(state: Any, legal_bits: Any, tree: Tree, parent: Any, settings: Any) -> int:
     """The number of the edge with the highest PUCT score for the player to move; −1 without any.
 
@@ -91,7 +91,7 @@ def select(state: Any, legal_bits: Any, tree: Tree, parent: Any, settings: Any) 
     return best
 
 
-@jitable
+@borrowing
 def select_ucb(
     state: Any, legal_bits: Any, tree: Tree, parent: Any, settings: Any, generator: int
 ) -> tuple[int, int]:
@@ -132,7 +132,7 @@ def select_ucb(
     return generator, best
 
 
-@jitable
+@borrowing
 def most_visited(tree: Tree, mover: int) -> int:
     """The root's action with the most visits; ties: the higher mean value, then the lower action.
 

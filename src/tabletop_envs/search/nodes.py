@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from tabletop_envs import checks
 from tabletop_envs.game import Game
@@ -38,7 +38,7 @@ from tabletop_envs.kernels import (
     step,
     word_bits,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square, popcount
+from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square, popcount
 
 NODE = np.dtype(
     [
@@ -59,6 +59,11 @@ EDGE = np.dtype([("target", np.int32), ("logit", np.float32)])
 MAX_EDGES = 2**31 - 1
 # The simulations of the first slice of a search (`slices`).
 FIRST_SLICE = 1000
+# Functions that only borrow arrays: to count references at every access would cost searches a
+# quarter of their speed. A game's functions may allocate arrays, and count.
+borrowing = register_jitable(no_cfunc_wrapper=True, _nrt=False, forceinline=True)
+counting = register_jitable(no_cfunc_wrapper=True, _nrt=True, forceinline=False)
+
 # `used`: how many nodes and edges are in use, and whether one was wanted that did not fit.
 USED_NODES, USED_EDGES, FULL = 0, 1, 2
 
@@ -102,7 +107,7 @@ def new_tree(game: Game, max_nodes: int, max_edges: int | None, *lanes: int) -> 
     )
 
 
-@jitable
+@counting
 def tree_of(trees: Tree, lane: int) -> Tree:
     """One lane's tree."""
     return Tree(
@@ -125,21 +130,21 @@ def keep_apart(typing_context: Any) -> Any:
 # inlined into every caller, which would multiply the time to compile a loop.
 
 
-@jitable
+@counting
 def play(state: Any, action: int) -> None:
     """Play a legal action."""
     keep_apart()
     step(state, action)
 
 
-@jitable
+@counting
 def find_legal(state: Any, legal_bits: Any) -> None:
     """Write the set of legal actions of a running game."""
     keep_apart()
     legal_actions(state, legal_bits)
 
 
-@jitable
+@counting
 def deal(state: Any, player: int, generator: int) -> int:
     """Resample what `player` cannot see and all later chance; the advanced generator (uint64)."""
     keep_apart()
@@ -151,7 +156,7 @@ def deal(state: Any, player: int, generator: int) -> int:
 # Growing
 
 
-@jitable
+@borrowing
 def add_node(tree: Tree, action: int, prior: float) -> int:
     """A new node without edges and visits; −1 where there is no room."""
     node = tree.used[USED_NODES]
@@ -173,14 +178,14 @@ def add_node(tree: Tree, action: int, prior: float) -> int:
     return node
 
 
-@jitable
+@borrowing
 def clear(tree: Tree) -> None:
     """Forget the tree but for a new root."""
     tree.used[USED_NODES] = tree.used[USED_EDGES] = tree.used[FULL] = 0
     add_node(tree, -1, 1.0)
 
 
-@jitable
+@borrowing
 def count_actions(legal_bits: Any) -> int:
     """How many actions a set holds (int64)."""
     count = 0
@@ -189,7 +194,7 @@ def count_actions(legal_bits: Any) -> int:
     return count
 
 
-@jitable
+@borrowing
 def reserve(tree: Tree, parent: Any, count: int) -> bool:
     """Make the block of a node's edges at least `count` long; False where there is no room."""
     if count <= parent.capacity:
@@ -208,7 +213,7 @@ def reserve(tree: Tree, parent: Any, count: int) -> bool:
     return True
 
 
-@jitable
+@borrowing
 def add_edges(state: Any, legal_bits: Any, tree: Tree, parent: Any, logit: float) -> bool:
     """Add an untried edge for every action of a set; False, without a change, for lack of room."""
     added = count_actions(legal_bits)
@@ -229,7 +234,7 @@ def add_edges(state: Any, legal_bits: Any, tree: Tree, parent: Any, logit: float
     return True
 
 
-@jitable
+@borrowing
 def swap_edges(tree: Tree, one: int, other: int) -> None:
     """Swap two edges of a node."""
     edges, seen = tree.edges, tree.seen
@@ -240,7 +245,7 @@ def swap_edges(tree: Tree, one: int, other: int) -> None:
         seen[one], seen[other] = seen[other], seen[one]
 
 
-@jitable
+@borrowing
 def bring_forward(tree: Tree, parent: Any) -> None:
     """Make the untried edge with the highest logit the next to be tried."""
     place = parent.first + parent.tried
@@ -252,7 +257,7 @@ def bring_forward(tree: Tree, parent: Any) -> None:
         swap_edges(tree, place, best)
 
 
-@jitable
+@borrowing
 def settle(tree: Tree, parent: Any) -> None:
     """Turn the logits of new edges into priors that sum to 1, and find the first to be tried."""
     place, end = parent.first, parent.first + parent.count
@@ -266,7 +271,7 @@ def settle(tree: Tree, parent: Any) -> None:
     bring_forward(tree, parent)
 
 
-@jitable
+@borrowing
 def open_child(tree: Tree, parent: Any) -> int:
     """A new node for the next edge to be tried; −1 where there is no room."""
     edge = tree.edges[parent.first + parent.tried]
@@ -283,7 +288,7 @@ def open_child(tree: Tree, parent: Any) -> int:
 # What a simulation ends with
 
 
-@jitable
+@borrowing
 def back_up(tree: Tree, length: int, values: Any, players: int) -> None:
     """Count a visit, with every player's value, at the first `length` nodes of the path."""
     for index in range(length):
@@ -293,7 +298,7 @@ def back_up(tree: Tree, length: int, values: Any, players: int) -> None:
             node.total[player] += values[player]
 
 
-@jitable
+@borrowing
 def is_over(state: Any) -> bool:
     """Whether a game has ended."""
     return state.status != RUNNING

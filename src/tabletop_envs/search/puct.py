@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tabletop_envs.kernels import engine, observe
-from tabletop_envs.kernels.bits import jitable
 from tabletop_envs.search.choosing import most_visited, select, take_stock
 from tabletop_envs.search.nodes import (
     USED_NODES,
     Tree,
     add_edges,
     back_up,
+    borrowing,
     bring_forward,
     clear,
+    counting,
     deal,
     find_legal,
     is_over,
@@ -59,7 +59,7 @@ class Leaves(NamedTuple):
     mask: npt.NDArray[np.bool_]
 
 
-@njit(inline="always")
+@borrowing
 def descend(
     state: Any, legal_bits: Any, left: Any, tree: Tree, settings: Any, generator: int
 ) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def gather_lanes(
             leaves.mask[lane, :] = 1
 
 
-@jitable
+@counting
 def add_noise(tree: Tree, settings: Any, generator: int) -> int:
     """Mix Dirichlet noise into the priors of a root without tried edges; the advanced generator."""
     if settings.fraction <= 0.0:
@@ -170,7 +170,7 @@ def add_noise(tree: Tree, settings: Any, generator: int) -> int:
     return generator
 
 
-@jitable
+@borrowing
 def write_logits(tree: Tree, parent: Any, policy: Any, gives_priors: bool) -> bool:
     """Give new edges the logits of `policy`, or the logarithms of its priors; False if invalid."""
     edges = tree.edges

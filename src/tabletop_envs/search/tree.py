@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tabletop_envs import evaluation
 from tabletop_envs.game import Game
 from tabletop_envs.kernels import engine, rng, word_bits
-from tabletop_envs.kernels.bits import ONE, ZERO, jitable, lowest_square
-from tabletop_envs.search.choosing import action_of, most_visited, select, select_ucb, take_stock
+from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square
+from tabletop_envs.search.choosing import most_visited, select, select_ucb, take_stock
 from tabletop_envs.search.config import PUCT, UCB
 from tabletop_envs.search.nodes import (
     FULL,
@@ -25,8 +24,10 @@ from tabletop_envs.search.nodes import (
     Tree,
     add_edges,
     back_up,
+    borrowing,
     clear,
     count_actions,
+    counting,
     deal,
     find_legal,
     is_over,
@@ -100,20 +101,20 @@ def new_job(simulations: int, first: int, last: int, *, keep: bool = False) -> n
     return np.array([(simulations, keep, last, first, NEW, 0)], JOB)
 
 
-@jitable
+@counting
 def value(state: Any, values: Any) -> None:
     """Every player's value: the rewards of a finished game, else the heuristic's estimate."""
     keep_apart()
     evaluation.evaluate(state, values)
 
 
-@jitable
+@counting
 def goes_on(state: Any, mover: int) -> bool:
     """Whether a decision that `mover` has begun is not made yet."""
     return not is_over(state) and state.to_move == mover and not evaluation.is_settled(state)
 
 
-@njit(inline="always")
+@borrowing
 def best_of_decision(scratch: Scratch, mover: int) -> float:
     """What `scratch.states[AHEAD]` is worth to `mover` after the best rest of the decision in hand.
 
@@ -148,7 +149,7 @@ def best_of_decision(scratch: Scratch, mover: int) -> float:
     return best
 
 
-@njit(inline="always")
+@borrowing
 def look_ahead(
     scratch: Scratch,
     tree: Tree,
@@ -158,7 +159,7 @@ def look_ahead(
     settings: Any,
     generator: int,
 ) -> int:
-    """Set the logits of a node's edges from number `start` on; the advanced generator.
+    """Set the logits of a node's untried edges from number `start` on; the advanced generator.
 
     They say what the positions behind the edges are worth to the mover, or with `to_the_end` what
     the best way to the end of the decision is worth. Which of equals comes first is left to chance.
@@ -167,18 +168,19 @@ def look_ahead(
     mover = states[HERE].to_move
     for index in range(start, parent.count):
         states[AHEAD] = states[HERE]
-        play(states[AHEAD], action_of(tree, parent, index))
+        edge = tree.edges[parent.first + index]
+        play(states[AHEAD], np.int64(edge.target))
         if to_the_end:
             estimate = best_of_decision(scratch, mover)
         else:
             value(states[AHEAD], scratch.values)
             estimate = scratch.values[mover]
         generator, drawn = uniform(generator)
-        tree.edges[parent.first + index].logit = estimate / settings.temperature + TIES * drawn
+        edge.logit = estimate / settings.temperature + TIES * drawn
     return generator
 
 
-@njit(inline="always")
+@borrowing
 def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     """Play up to `limit` uniformly random actions; the advanced generator."""
     while limit > 0 and not is_over(state):
@@ -189,7 +191,7 @@ def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     return generator
 
 
-@njit(inline="always")
+@borrowing
 def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: int) -> int:
     """Run one simulation; the advanced generator.
 
@@ -298,7 +300,7 @@ def search_lanes(
     return run
 
 
-@jitable
+@borrowing
 def first_action(state: Any, legal_bits: Any) -> int:
     """The lowest action of a set that is not empty."""
     action = 0
