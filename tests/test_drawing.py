@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pytest
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS
+from tabletop_envs.kernels.tuerme.plan import COLUMNS
 from tabletop_envs.render import svg
 from tests.drawings import (
     at,
@@ -50,6 +50,17 @@ def test_the_marks_of_an_action_lie_on_the_squares_that_it_changes(name):
             twin.step(action)
             changed = _changed(before, twin.snapshot())
             assert marked.get(action, set()) == changed, env.action_to_str(action)
+
+
+@each_case
+def test_moves_have_the_same_names_from_a_state_and_from_a_snapshot(name, options):
+    for env in positions(name, options, every={"tuerme": 29}.get(name, 11)):
+        position = env.snapshot()
+        moves = {action: env.game.decode(action, position) for action in legal_actions(env)}
+        assert all(move.kind for move in moves.values())
+        assert {action: move.name for action, move in moves.items()} == {
+            action: env.action_to_str(action) for action in moves
+        }
 
 
 def test_a_pass_in_tuerme_is_a_button():

@@ -206,21 +206,19 @@ def integers(name: str, value: Any, shape: tuple[int, ...]) -> npt.NDArray[np.in
     return np.ascontiguousarray(array, np.int64)
 
 
-def action(value: Any, num_actions: int, whose: str = "") -> int:
-    """An action of the action space, legal or not; ValueError, whatever its type, for what is none.
-
-    `whose` names its player in the message (`" of player_0"`).
-    """
+def action(value: Any, num_actions: int, player: str | None = None) -> int:
+    """An action of the action space, legal or not; ValueError, naming `player`, for what is none, whatever its type."""
     number = _index(value)
+    if number is not None and 0 <= number < num_actions:
+        return number
+    whose = f" of {player}" if player else ""
     if number is None:
         raise ValueError(
             f"action={shown(value)}{whose} must be an integer from 0 to {num_actions - 1}"
         )
-    if not 0 <= number < num_actions:
-        raise ValueError(
-            f"action {shown(number)}{whose} is outside the action space 0 … {num_actions - 1}"
-        )
-    return number
+    raise ValueError(
+        f"action {shown(number)}{whose} is outside the action space 0 … {num_actions - 1}"
+    )
 
 
 # Data from outside

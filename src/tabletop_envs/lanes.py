@@ -83,8 +83,15 @@ class Lanes:
             self.states["status"] = TERMINATED
         else:
             self.states = states
-        self._arrays = engine.LaneArrays(
-            self.states, self.legal_bits, self.rngs, self.rewards, self.offended, self.seats
+        self._arrays = tuple(
+            engine.LaneArrays(
+                states=self.states,
+                legal_bits=self.legal_bits,
+                rngs=self.rngs,
+                rewards=self.rewards,
+                offended=self.offended,
+                seats=self.seats,
+            )
         )
         self.before = self._bytes().copy() if remember else None
         if states is not None:

@@ -63,12 +63,12 @@ class LaneThreads:
 
         Whatever interrupts it: no thread is at work any more when this has come back.
         """
+        self.stopping = False
+        if len(parts) == 1:
+            loop(*arguments, *parts[0])
+            return
         # The calling thread takes the last part itself.
         *others, own = parts
-        self.stopping = False
-        if not others:
-            loop(*arguments, *own)
-            return
         waiting: list[Future[Any]] = []
         try:
             pool = self._workers()
@@ -146,21 +146,12 @@ class Turn:
         return Turn, ()
 
 
-def busy(owner: object, method: str) -> RuntimeError:
-    """The error of `one_at_a_time`."""
-    return RuntimeError(
-        f"{method} of a {type(owner).__name__} in which another call is still running: "
-        "it takes one call at a time, so each thread must have its own"
-    )
-
-
 def one_at_a_time(
     method: Callable[Concatenate[Self, Arguments], Result],
 ) -> Callable[Concatenate[Self, Arguments], Result]:
     """A method that refuses to run while another one runs in the same object (which has a `Turn` as `_turn`).
 
-    Compiled loops let go of the interpreter's lock, so two threads could write into the same games at once. What is called
-    millions of times has these lines written out instead: the decorator takes twice their time.
+    Compiled loops let go of the interpreter's lock, so two threads could write into the same games at once.
 
     Raises:
         RuntimeError: Where another call is running, in another thread or in what this thread's call has called.
@@ -170,7 +161,10 @@ def one_at_a_time(
     def alone(self: Self, /, *arguments: Arguments.args, **keywords: Arguments.kwargs) -> Result:
         lock = self._turn.lock  # type: ignore[attr-defined]
         if lock.locked():
-            raise busy(self, method.__name__)
+            raise RuntimeError(
+                f"{method.__name__} of a {type(self).__name__} in which another call is still running: "
+                "it takes one call at a time, so each thread must have its own"
+            )
         # Should another thread have come first just now, this one waits. (To ask `acquire` without waiting would
         # leave a moment in which Ctrl-C could keep the lock locked.)
         with lock:

@@ -57,10 +57,11 @@ def guarded() -> Iterator[Guard]:
     guard = Guard()
 
     def some(loop: Callable[..., Any]) -> Callable[..., Any]:
-        def guarded_loop(lanes: Any, random: Any, chosen: Any, command: int, actions: Any) -> Any:
+        def guarded_loop(arrays: Any, random: Any, chosen: Any, command: int, actions: Any) -> Any:
             if command == engine.STEP:
+                lanes = engine.LaneArrays(*arrays)
                 guard.look(lanes.states, lanes.legal_bits, chosen, actions)
-            return loop(lanes, random, chosen, command, actions)
+            return loop(arrays, random, chosen, command, actions)
 
         return guarded_loop
 
@@ -74,11 +75,11 @@ def guarded() -> Iterator[Guard]:
 
     def lanes(loop: Callable[..., Any]) -> Callable[..., Any]:
         def guarded_loop(
-            states: Any, legal: Any, shown: Any, command: int, actions: Any, *part: int
+            states: Any, legal: Any, shown: Any, command: int, actions: Any, *others: Any
         ) -> Any:
             if command == engine.STEP:
-                guard.look(states, legal, np.arange(*part), actions)
-            return loop(states, legal, shown, command, actions, *part)
+                guard.look(states, legal, np.arange(*others[-2:]), actions)
+            return loop(states, legal, shown, command, actions, *others)
 
         return guarded_loop
 

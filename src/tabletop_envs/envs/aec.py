@@ -24,7 +24,7 @@ from tabletop_envs.game import (
 )
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 from tabletop_envs.lanes import ON_ILLEGAL
-from tabletop_envs.threads import Turn, busy, one_at_a_time
+from tabletop_envs.threads import Turn, one_at_a_time
 
 __all__ = ["TabletopEnv"]
 
@@ -177,8 +177,8 @@ class TabletopEnv(Drawing, AECEnv):
         # The sampler of random actions is for batches: here nobody asks for it.
         engine.seed_lanes(self._states, np.zeros(1, np.uint64), np.array([seed], np.uint64))
 
-    def _advance(self, command: int, action: int = 0) -> bool:
-        return bool(engine.advance_one(self._states, self._legal, command, action, self._result))
+    def _advance(self, command: int, action: int = 0) -> Any:
+        return engine.advance_one(self._states, self._legal, command, action, self._result)
 
     def _begin(self, command: int) -> None:
         """Start a game or show a restored one, and make everything that PettingZoo shows fit it."""
@@ -197,6 +197,7 @@ class TabletopEnv(Drawing, AECEnv):
             self._finish(scores)
         self._inform(ply, scores)
 
+    @one_at_a_time
     def step(self, action: Any) -> None:
         """Play an action of the agent in turn; None for an agent whose game is over.
 
@@ -206,13 +207,6 @@ class TabletopEnv(Drawing, AECEnv):
                 after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
             RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
         """
-        lock = self._turn.lock
-        if lock.locked():
-            raise busy(self, "step")
-        with lock:
-            self._step(action)
-
-    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
@@ -237,7 +231,7 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _parse_action(self, action: Any) -> int:
-        return checks.action(action, self.num_actions, f" of {self.agent_selection}")
+        return checks.action(action, self.num_actions, self.agent_selection)
 
     def _play_illegal(self, action: int) -> None:
         agent = self.agent_selection

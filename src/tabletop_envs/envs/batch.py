@@ -17,7 +17,7 @@ from tabletop_envs.envs.board import Board
 from tabletop_envs.game import Game, ObservationPart, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.lanes import Lanes
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -145,8 +145,8 @@ class BatchEnv:
         # What is drawn, and what a user gives.
         self._actions, self._given = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
         self._shown = engine.ShownArrays(
-            observation=np.zeros((lanes, game.kernel.observation_size), np.int8),
             action_mask=np.zeros((lanes, self.num_actions), np.bool_),
+            observation=np.zeros((lanes, game.kernel.observation_size), np.int8),
             current_player=np.zeros(lanes, np.int8),
             rewards=np.zeros((lanes, players), np.float32),
             terminated=np.zeros(lanes, np.bool_),
@@ -154,6 +154,7 @@ class BatchEnv:
             scores=np.zeros((lanes, players), np.int32),
             episode_length=np.zeros(lanes, np.int32),
         )
+        self._arrays = (self._lanes.states, self._lanes.legal_bits, tuple(self._shown))
         self._show_arrays()
         # The lanes of each thread: in a step one part unless there are lanes enough for more.
         row = game.kernel.observation_size + self.num_actions
@@ -190,18 +191,18 @@ class BatchEnv:
     def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
         self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, self.num_envs))
 
-    def _advance(self, command: int, actions: npt.NDArray[np.int64]) -> None:
-        lanes = self._lanes
-        self._threads.run(
-            self._parts,
-            engine.advance_lanes,
-            lanes.states,
-            lanes.legal_bits,
-            self._shown,
-            command,
-            actions,
-        )
+    def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
+        """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
+        arguments = (*self._arrays, command, actions)
+        if len(self._parts) == 1:
+            return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
+        # No part may begin before all actions are known to be legal.
+        illegal = self._lanes.first_illegal(self._lanes.all_lanes, actions) if check else -1
+        if illegal < 0:
+            self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
+        return illegal
 
+    @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
@@ -217,16 +218,11 @@ class BatchEnv:
             TypeError: Where the actions are not integers, or `check` is no bool.
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
         """
-        lock = self._turn.lock
-        if lock.locked():
-            raise busy(self, "step")
-        with lock:
-            numbers = self._parse_actions(actions)
-            if self.check if check is None else checks.boolean("check", check):
-                lane = self._lanes.first_illegal(self._lanes.all_lanes, numbers)
-                if lane >= 0:
-                    raise ValueError(self._why_illegal(lane, int(numbers[lane])))
-            self._advance(engine.STEP, numbers)
+        numbers = self._parse_actions(actions)
+        checked = self.check if check is None else checks.boolean("check", check)
+        lane = self._advance(engine.STEP, numbers, checked)
+        if lane >= 0:
+            raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
@@ -241,23 +237,15 @@ class BatchEnv:
         name = self.game.action_to_str(self._lanes.states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
+    @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
         """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
 
         Drawn from streams of their own, so that the games' chance does not depend on who plays them.
         """
-        lock = self._turn.lock
-        if lock.locked():
-            raise busy(self, "sample_actions")
-        with lock:
-            self._threads.run(
-                self._parts,
-                engine.sample_lanes,
-                self._lanes.states,
-                self._lanes.legal_bits,
-                self._lanes.rngs,
-                self._actions,
-            )
+        lanes = self._lanes
+        arguments = (lanes.states, lanes.legal_bits, lanes.rngs, self._actions)
+        self._threads.run(self._parts, engine.sample_lanes, *arguments)
         return self._sampled
 
     @one_at_a_time

@@ -66,6 +66,10 @@ BLOCK = 16
 PERFT_BUDGET = 2**18
 
 
+# Loops take these as plain tuples, which Numba reads faster than NamedTuples (by 0.6 µs a call), and name their parts
+# inside.
+
+
 class LaneArrays(NamedTuple):
     """The arrays of games that are stepped together, a row a lane (`tabletop_envs.lanes.Lanes` describes them)."""
 
@@ -80,8 +84,8 @@ class LaneArrays(NamedTuple):
 class ShownArrays(NamedTuple):
     """What a batch shows, a row a lane (`tabletop_envs.envs.batch.BatchEnv` describes it)."""
 
-    observation: Any
     action_mask: Any
+    observation: Any
     current_player: Any
     rewards: Any
     terminated: Any
@@ -230,14 +234,17 @@ def advance_one(states: Any, legal_bits: Any, command: int, action: int, result:
 
 
 @compiled_loop
-def advance_some(lanes: LaneArrays, random: Any, chosen: Any, command: int, actions: Any) -> None:
+def advance_some(
+    arrays: tuple[Any, ...], random: Any, chosen: Any, command: int, actions: Any
+) -> None:
     """START a game, STEP an action, or REFRESH the game in each of the lanes in `chosen` (int64); then let random players reply.
 
-    `random[k]` (bool) says whether the player k seats after the one in `seats` plays at random. A lane stops at the first
+    `arrays` are those of a `LaneArrays` as a plain tuple. `random[k]` (bool) says whether the player k seats after the one in `seats` plays at random. A lane stops at the first
     turn of somebody else or at the game's end. Afterwards its row of `legal_bits` holds the legal actions (none once a game
     is over) and that of `rewards` every player's reward. An illegal action loses the game, which `offended` then says.
     """
     # The game's functions are called once each: every further call would be compiled again.
+    lanes = LaneArrays(*arrays)
     counts = np.empty(legal_words(lanes.states[0]) // GROUP, np.uint64)
     for lane in chosen:
         state, legal_bits, rewards = lanes.states[lane], lanes.legal_bits[lane], lanes.rewards[lane]
@@ -338,16 +345,24 @@ def first_illegal(states: Any, legal_bits: Any, lanes: Any, actions: Any) -> int
 def advance_lanes(
     states: Any,
     legal_bits: Any,
-    shown: ShownArrays,
+    arrays: tuple[Any, ...],
     command: int,
     actions: Any,
+    check: bool,
     first: int,
     last: int,
-) -> None:
+) -> int:
     """START new games in lanes, STEP one legal action each, or REFRESH them as they stand, and show what has become of them.
 
-    Where an action ends a game its results are written and a new game is started at once.
+    Where an action ends a game its results are written and a new game is started at once. `arrays` are those of a
+    `ShownArrays` as a plain tuple. With `check`, the first lane whose action is not legal is returned, and nothing is
+    changed; −1 otherwise.
     """
+    if check:
+        for lane in range(first, last):
+            if not is_legal(states[lane], legal_bits[lane], actions[lane]):
+                return lane
+    shown = ShownArrays(*arrays)
     for lane in range(first, last):
         state = states[lane]
         if lane + 1 < last:
@@ -372,6 +387,7 @@ def advance_lanes(
         write_mask(state, legal_bits[lane], shown.action_mask[lane])
         observe(state, state.to_move, shown.observation[lane])
         shown.current_player[lane] = state.to_move
+    return -1
 
 
 @compiled_loop
