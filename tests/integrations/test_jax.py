@@ -221,9 +221,7 @@ def test_an_illegal_action_loses(name, options):
     illegal = int(np.flatnonzero(~np.asarray(position.action_mask[1]))[0])
     for action in (illegal, -1, position.action_mask.shape[1]):
         actions[1] = action
-        with guarded() as guard:
-            after = step(position.state, actions)
-        assert guard.actions == 2
+        after = step(position.state, actions)  # the compiled loop itself judges actions
         mover, players = int(position.current_player[1]), after.rewards.shape[1]
         expected = np.full(players, 1 / (players - 1), np.float32)
         expected[mover] = -1

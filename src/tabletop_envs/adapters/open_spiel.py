@@ -89,19 +89,20 @@ DEALS, ROLLS = 2**16, 2**6
 _DEALS, _ROLLS = ([(outcome, 1 / count) for outcome in range(count)] for count in (DEALS, ROLLS))
 # The pending "action" of the chance node at the start.
 _START = -1
-_CHANCE, _OVER = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
+_CHANCE, _OVER = -1, -4
+_PLAYERS = {_CHANCE: pyspiel.PlayerId.CHANCE, _OVER: pyspiel.PlayerId.TERMINAL}
 _NO_OBSERVATION, _NO_MASK = np.empty(0, np.float32), np.empty(0, np.int8)
 _TYPES = pyspiel.GameType
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Position:
-    """A position of a game, immutable: a copy is the same object.
+    """A position of a game, never written to: a copy is the same object.
 
     Attributes:
         states: The state, an array of one record.
         legal: The legal actions as the engine keeps them.
-        player: The player to act, or `pyspiel.PlayerId.CHANCE` or `.TERMINAL`.
+        player: The player to act, or the number of `pyspiel.PlayerId.CHANCE` or `.TERMINAL`.
         memory: By player, a hash of all that it has observed and done; where nothing is hidden, of
             the position at which play began (empty at the start of a game).
         pending: The action that a chance node completes, −1 for the start of the game; or None.
@@ -109,7 +110,7 @@ class Position:
 
     states: State
     legal: npt.NDArray[np.uint64]
-    player: Any
+    player: int
     memory: tuple[bytes, ...]
     pending: int | None = None
 
@@ -240,7 +241,8 @@ class TabletopGame(pyspiel.Game):
         result = np.empty(3 + self.players, np.int64)
         if not engine.advance_one(states, legal, command, action, result):
             raise ValueError(f"action {action} is illegal here")
-        if position.pending is None and states["rng"] != position.states["rng"]:
+        rolled = self.game.has_chance and states["rng"] != position.states["rng"]
+        if rolled and position.pending is None:
             return replace(position, player=_CHANCE, pending=action)
         player = int(result[1]) if result[0] == RUNNING else _OVER
         after = Position(states, legal, player, position.memory)
@@ -293,13 +295,14 @@ class TabletopState(pyspiel.State):
 
     def current_player(self) -> Any:
         """The player to act, or `pyspiel.PlayerId.CHANCE` or `.TERMINAL`."""
-        return self.position.player
+        player = self.position.player
+        return player if player >= 0 else _PLAYERS[player]
 
     def _legal_actions(self, player: int) -> list[int]:
         mask = np.empty(self.num_distinct_actions(), np.int8)
         position = self.position
         engine.observe_one(position.states, position.legal, player, _NO_MASK, _NO_OBSERVATION, mask)
-        actions: list[int] = mask.nonzero()[0].tolist()
+        actions: list[int] = mask.view(np.bool_).nonzero()[0].tolist()
         return actions
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
@@ -317,7 +320,7 @@ class TabletopState(pyspiel.State):
 
     def is_terminal(self) -> bool:
         """Whether the game is over, truncated games included."""
-        return bool(self.position.player == _OVER)
+        return self.position.player == _OVER
 
     def returns(self) -> list[float]:
         """Every player's reward: zeros before the end."""
