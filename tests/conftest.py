@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,8 @@ if _FRESH_CACHE:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+from numba.core.dispatcher import _FunctionCompiler  # noqa: E402
+
 from tests.implementations import Starter  # noqa: E402
 
 IMPLEMENTATIONS = ("reference", "kernel")
@@ -31,6 +36,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if _TESTS_PASSED:
         with open(_TESTS_PASSED, "a", encoding="utf-8") as file:
             print(len(terminalreporter.getreports("passed")), file=file)
+
+
+def _untraced(compile_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's compiler without the tracer of coverage, which would make it half as slow again, and sees nothing there."""
+
+    def compile_untraced(*arguments: Any) -> Any:
+        tracer = sys.gettrace()
+        sys.settrace(None)
+        try:
+            return compile_function(*arguments)
+        finally:
+            sys.settrace(tracer)
+
+    return compile_untraced
+
+
+if "COVERAGE_PROCESS_START" in os.environ:
+    _FunctionCompiler.compile = _untraced(_FunctionCompiler.compile)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

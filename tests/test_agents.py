@@ -1,4 +1,4 @@
-"""The agents by name: what they choose, what their choice depends on, and that greedy play is better than random play."""
+"""Agents by name: what they choose, what it depends on; greedy is better than random play."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, make_agent
 from tabletop_envs.agents.greedy import LONGEST_DECISION, choose_greedily
 from tabletop_envs.kernels import engine
 from tabletop_envs.lanes import Lanes
+from tabletop_envs.search import tree
 from tests.games import each_case, each_game, legal_actions, over, play, raw_env
 
 NAMES = ["random", "greedy"]
@@ -29,7 +30,7 @@ WINNING = [entry for entry in POSITIONS if entry.get("winning")]
 
 
 def some_lanes(name: str, count: int, seed: int = 1, **options: Any) -> tuple[Any, Any, Any]:
-    """A game, the states of so many games begun by random play, all running, and their sets of legal actions."""
+    """A game, states of running games begun by random play, and their sets of legal actions."""
     game = registry.get_game(name)
     states = game.new_states(count, game.parse_options(options))
     legal = engine.new_legal(game.kernel, count)
@@ -181,12 +182,13 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
             continue
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
-            copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
-            sampler, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
-            choose_greedily(*each.lane(), sampler, first, action, copies)
-            guesses.append(copies[:1])
-            differing += bool((copies[0]["hands"] != each.lane()[0]["hands"][0]).any())
-        # All that the guess is made from is what the player knows, and the sampler.
+            scratch = tree.new_scratch(env.game, LONGEST_DECISION)
+            states, legal_bits = each.lane()
+            rngs, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
+            choose_greedily(tree.Choices(states, rngs, first, action), legal_bits, scratch)
+            guesses.append(scratch.states[:1])
+            differing += bool((guesses[-1]["hands"] != states["hands"]).any())
+        # All that the guess is made from is what the player knows, and the generator.
         assert guesses[0] == guesses[1]
         assert guesses[0]["rng"] != env.lane()[0]["rng"]
     assert differing > 3 or players == 2
@@ -230,7 +232,7 @@ class TooMany(Exception):  # noqa: N818 (not an error)
 
 
 def best_outcome(env: Any, action: int, player: int, ways: list[int]) -> float:
-    """The most that the player's decision which begins with an action can be worth, found in clones."""
+    """The most that a decision which begins with an action can be worth, found in clones."""
     ways[0] -= 1
     if ways[0] < 0:
         raise TooMany
@@ -308,5 +310,5 @@ def test_greedy_beats_random(name: str, options: dict[str, Any]) -> None:
             )
         played.step(lanes, actions)
         lanes = np.flatnonzero(~played.over())
-    # By chance alone the mean of the rewards is 0, and above 0.6 in less than one case in a hundred.
+    # By chance alone the mean of the rewards is 0, and rarely (in less than 1 %) above 0.6.
     assert played.rewards[np.arange(games), seats].mean() > 0.6

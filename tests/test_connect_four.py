@@ -1,4 +1,4 @@
-"""Connect four, the benchmarks' kernel: its rules, its numbers of positions, random play against a plain reference."""
+"""Connect four, the benchmarks' kernel: its rules, perft, and random play by a reference."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tabletop_envs.kernels import engine
 
 ROWS, COLUMNS = 6, 7
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
-# Sequences of so many actions (a finished game leads nowhere): the first seven counted by the reference below.
+# Sequences of 1, 2, 3, … actions (finished games have none): the reference counted seven.
 PERFT = (7, 49, 343, 2401, 16807, 117649, 823536, 5673234, 39394572)
 
 
 class PlainGame:
-    """A naive connect four: a list of rows, row 0 at the top, every line looked at one square at a time."""
+    """A naive connect four: rows, row 0 at the top; lines are looked at square by square."""
 
     def __init__(self) -> None:
         self.rows: list[list[int | None]] = [[None] * COLUMNS for _ in range(ROWS)]

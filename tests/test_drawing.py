@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pytest
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS
+from tabletop_envs.kernels.tuerme.plan import COLUMNS
 from tabletop_envs.render import svg
 from tests.drawings import (
     at,

@@ -1,4 +1,4 @@
-"""The generic names of kernels and heuristics exist in compiled code only: called from Python they say so."""
+"""Generic names of kernels and heuristics are for compiled code: in Python they say so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tabletop_envs import evaluation, kernels, registry
-from tabletop_envs.kernels import engine
 
 GENERIC = {
     kernels.start: 1,
@@ -17,7 +16,6 @@ GENERIC = {
     kernels.num_actions: 1,
     kernels.word_bits: 1,
     kernels.observation_size: 1,
-    engine.show: 6,
     evaluation.evaluate: 2,
     evaluation.is_settled: 1,
 }

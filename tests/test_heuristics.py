@@ -87,7 +87,7 @@ def test_values_move_with_the_game(name: str) -> None:
     while len(values) < 100 and not over(env):
         values.append(evaluation.value(env)[0])
         play(env, random.Random(len(values)).randrange, 1)
-    # Many actions change the value (of meeples, few do before the meeples stand): a flat heuristic steers nowhere.
+    # Many actions change the value (of meeples, few do before the meeples stand).
     assert sum(first != second for first, second in pairwise(values)) > len(values) / 6
 
 
@@ -161,7 +161,7 @@ def test_a_heuristic_s_file_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def swapped(states: Any, order: list[int], names: tuple[str, ...]) -> Any:
-    """A state in which player i has what player order[i] had, in the fields that hold something for each player."""
+    """A state in which player i has what player order[i] had, in fields of one entry a player."""
     twin = states.copy()
     for name in (*names, "scores"):
         values = states[name].copy()

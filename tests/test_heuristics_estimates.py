@@ -32,7 +32,7 @@ def kirche_slides(square: int, ridge: str, empty: set[int]) -> set[int]:
 def kirche_turns(
     piece: dict[str, Any], goals: set[int], empty: set[int], pastor: int | None
 ) -> int:
-    """The turns that a piece needs to one of the goals, at most 4; without a swap if `pastor` is None."""
+    """The turns of a piece to one of the goals, at most 4; without a swap if `pastor` is None."""
     edge = {(piece["square"], piece["ridge"])}
     for turns in range(1, 4):
         reached = {t for square, ridge in edge for t in kirche_slides(square, ridge, empty)}
@@ -153,7 +153,7 @@ def tuerme_estimates(snapshot: dict[str, Any], scores: list[int]) -> tuple[list[
 
 
 def values_of_estimates(estimates: list[float], temperature: float) -> list[float]:
-    """Expected rewards where the chances to be first are in proportion to exp(estimate / temperature)."""
+    """Expected rewards; chances to be first are in proportion to exp(estimate / temperature)."""
     weights = [math.exp(estimate / temperature) for estimate in estimates]
     n = len(estimates)
     return [(n * weight / sum(weights) - 1) / (n - 1) for weight in weights]

@@ -68,6 +68,17 @@ def test_the_layers_name_modules_that_exist():
     assert layers() - {"tabletop_envs.testing"} <= set(MODULES)
 
 
+def test_the_map_has_every_room():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = set(re.findall(r"[\w/]+/|\w+\.py", guide.split("```text\n")[1].split("```")[0]))
+    places = [path for folder in (PACKAGE, PACKAGE / "kernels") for path in folder.iterdir()]
+    places = [path for path in places if not path.name.startswith("__")]
+    there = {path.name + "/" * path.is_dir() for path in places if path.suffix in ("", ".py")}
+    assert {name for name in there if not name.endswith("_v0.py")} <= rooms
+    known = {*there, "__init__.py", "_v0.py"}
+    assert rooms <= known.union(path.name for path in (PACKAGE / "search").iterdir())
+
+
 def uses_of_extras() -> list[tuple[str, str]]:
     """Where `extras.require` is called, and the extra that it names."""
     return [

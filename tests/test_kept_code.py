@@ -48,7 +48,7 @@ def load(folder):
 
 
 def use(folder, between=lambda: None):
-    """How many loops a new process finds in the cache, and its warnings; `between` comes before it calls them."""
+    """How many loops a new process finds, after `between`, in the cache, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loops = load(folder)

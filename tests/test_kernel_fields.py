@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +28,13 @@ def calls_a_helper(state):
     return helper(1, state)
 
 
+module = SimpleNamespace(helper=helper)
+
+
+def calls_a_helper_of_a_module(state):
+    return module.helper(1, state)
+
+
 def calls_itself(state):
     state.ply = 1
     return calls_itself(state)
@@ -36,11 +44,12 @@ def no_state(state, other):
     return state.ply + other.bord
 
 
-def test_a_typo_in_a_helper_is_found_with_its_line():
+@pytest.mark.parametrize("function", [calls_a_helper, calls_a_helper_of_a_module])
+def test_a_typo_in_a_helper_is_found_with_its_line(function):
     line = inspect.getsourcelines(helper.py_func)[1] + 2
     message = rf"test_kernel_fields\.py, line {line}: the state has no field 'bord' \(did you mean 'board'"
     with pytest.raises(TypeError, match=message):
-        check_fields(calls_a_helper, NAMES)
+        check_fields(function, NAMES)
 
 
 @pytest.mark.parametrize("function", [calls_itself, no_state, abs, eval("lambda state: state.x")])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs.render import meeples as drawing
 from tests.games import legal_actions, module, over, play, raw_env
 from tests.meeples_setup import HAND_SIZE, STONES
 from tests.test_meeples_environment import positions, reach
 
+GAME = module("meeples").GAME
 PHASES = "setup stones blocks give_up meeples land sidestep clone teleport".split()
 each_table = pytest.mark.parametrize(
     "options",
@@ -256,7 +256,7 @@ def test_nothing_hidden_shows(num_players):
             assert twin.snapshot() == dealt
             assert_same_to(agent, env, twin)
             assert twin.infos[agent] == env.infos[agent]
-            assert drawing.text(dealt, player) == drawing.text(snapshot, player)
+            assert GAME.text(dealt, player, False) == GAME.text(snapshot, player, False)
             different += dealt != snapshot
     # With two players all of the other hand can be worked out, but not which stone of it is being laid.
     assert different > (40 if num_players == 2 else 150)

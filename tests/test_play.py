@@ -148,8 +148,7 @@ class Watched(RandomAgent):
 
 def test_every_choice_has_chance_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
-    makers = agents.make_agent.__globals__["_MAKERS"]
-    monkeypatch.setitem(makers, "greedy", lambda _: watched)
+    monkeypatch.setattr(agents, "GreedyAgent", lambda: watched)
     go_on(
         Session("tuerme", ["human", "greedy", "greedy"], 1, {"num_players": 3}), random.Random(1), 9
     )
@@ -456,8 +455,7 @@ class Broken(RandomAgent):
 def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
     error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    makers = agents.make_agent.__globals__["_MAKERS"]
-    monkeypatch.setitem(makers, "greedy", lambda _: Broken(error))
+    monkeypatch.setattr(agents, "GreedyAgent", lambda: Broken(error))
     words = ["play", "kirche", "--opponent", "greedy", "--seed", "2"]
     result = CliRunner().invoke(cli.make_app(), words, input="1\n1\n1\n1\n")
     if error is KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Batched search with a network: what the network is asked, what its answers do, and what a run returns."""
+"""Batched search with a network: what it is asked, what its answers do, a run's results."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_impossible_priors_share_evenly() -> None:
 
 @each_case
 def test_values_are_the_movers(name: str, options: dict[str, Any]) -> None:
-    """After one simulation the root's values are the mean of the network's for root and leaf, each from its mover's seat."""
+    """After one simulation the root's values are the mean of the network's for root and leaf."""
     batch = batch_of(name, 60, **options)
     players = batch.num_players
     search = PUCT(name, LANES, 1, seed=1, dirichlet_fraction=0)

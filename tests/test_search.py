@@ -71,7 +71,7 @@ def test_uct_wins_and_blocks_in_connect_four() -> None:
         batch.step(np.array([column]))
     search = Search(CONNECT_FOUR, seed=1, max_nodes=3000)
     assert search.run(batch.states, 1000).action == 3
-    # Another first player's stone instead of the fourth: now the second player wins, and before that must be stopped.
+    # Another first player's stone instead of the fourth: now the second player must be stopped.
     batch = make_connect_four(1, seed=1)
     for column in (3, 0, 3, 6, 3):
         batch.step(np.array([column]))

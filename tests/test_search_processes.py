@@ -1,4 +1,4 @@
-"""Searches and agents in forked and spawned processes, and in several threads, after threads have been used."""
+"""Searches and agents in forked and spawned processes, and in several threads."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ BROKEN = {
     "step draws chance in a game that has none": (
         STEP_END,
         STEP_END + "    state.rng += _1\n",
-        "step: it draws no chance",
+        "step: it draws nothing at random",
     ),
     "observe leaves entries out": (OBSERVE_END, "", "observe: it writes every entry"),
     "observe writes what the table does not allow": (

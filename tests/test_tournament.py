@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabletop_envs import registry
+from tabletop_envs import agents, registry
+from tabletop_envs.agents import RandomAgent
+from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records, tournaments
 from tabletop_envs.cli.tournament_command import cross_table, seats_table, standings_table
 from tests.command_line import plain, run, run_json
@@ -28,11 +30,10 @@ pytest.importorskip("openskill")
 
 
 @pytest.fixture(autouse=True)
-def agents(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast_agents(monkeypatch: pytest.MonkeyPatch) -> None:
     """More agents with names that compile quickly."""
-    makers = tournaments.make_agent.__globals__["_MAKERS"]
-    monkeypatch.setitem(makers, "greedy", lambda _: makers["random"](_))
-    monkeypatch.setitem(makers, "mcts", lambda _: makers["random"](_))
+    monkeypatch.setattr(agents, "GreedyAgent", RandomAgent)
+    monkeypatch.setattr(MCTSAgent, "from_name", lambda name: RandomAgent())
 
 
 @each_game
@@ -202,7 +203,7 @@ class Slow(agents.RandomAgent):
         time.sleep(0.01)
         super().choose_lanes(*arguments)
 
-agents._MAKERS["greedy"] = lambda _: Slow()
+agents.GreedyAgent = Slow
 main()
 """
 

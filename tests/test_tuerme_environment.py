@@ -10,7 +10,7 @@ from scipy import stats
 
 import tabletop_envs
 from tabletop_envs import tuerme_v0
-from tabletop_envs.kernels import tuerme_board
+from tabletop_envs.kernels.tuerme import plan
 from tests.games import legal_actions, over, play, raw_env
 from tests.reference.chance import Chance
 from tests.test_copies import assert_refused, spoil
@@ -19,22 +19,22 @@ from tests.tuerme_boards import PLAN, before_a_city_is_full, lot_of
 
 def test_the_plan_has_80_streets_and_8_cities_of_four_different_symbols():
     """T1, T2."""
-    fields = tuerme_board.FIELDS
+    fields = plan.FIELDS
     assert fields == "".join(PLAN)
     assert fields.count(".") == 80
     assert sum(field in "0123" for field in fields) == 32
     for square, field in enumerate(fields):
-        bit = square % 56  # both halves are alike
-        assert int(tuerme_board.STREETS) >> bit & 1 == (field == ".")
-        assert int(tuerme_board.LOTS) >> bit & 1 == (field != ".")
+        assert int(plan.STREETS) >> square & 1 == (field == ".")
+        assert int(plan.LOTS) >> square & 1 == (field != ".")
         for digit in range(2):
             shown = field != "." and int(field) >> digit & 1
-            assert int(tuerme_board.LOT_SYMBOLS[digit]) >> bit & 1 == shown
+            assert int(plan.LOT_SYMBOLS[digit]) >> square & 1 == shown
     for city in range(8):
         squares = [row * 14 + column for row, column in (lot_of(city, s) for s in range(4))]
         assert [fields[square] for square in squares] == list("0123")
-        half, mask = city // 4, int(tuerme_board.CITY[city % 4])
-        assert mask == sum(1 << square - 56 * half for square in squares)
+        upper, lower = plan.CITY[city].tolist()
+        assert upper | lower << 56 == sum(1 << square for square in squares)
+        assert set(squares) == set(np.flatnonzero(city == plan.CITY_AT))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def game():
 
 def test_impossible_stacks_are_refused(game):
     good = game.snapshot()
-    fields = tuerme_board.FIELDS
+    fields = plan.FIELDS
     stacks = good["stacks"]
     built = next(i for i, stack in enumerate(stacks) if fields[stack["square"]] != ".")
     street = next(i for i, stack in enumerate(stacks) if fields[stack["square"]] == ".")
@@ -241,14 +241,14 @@ def test_the_snapshot_can_be_rebuilt_from_every_observation(options):
                 stack["square"]
                 for stack in snapshot["stacks"]
                 if stack["colour"] in (player, *range(players, 4))
-                and tuerme_board.FIELDS[stack["square"]] == "."
+                and plan.FIELDS[stack["square"]] == "."
             }
             assert set(np.flatnonzero(parts["movable"])) == movable
             taken = {stack["square"] for stack in snapshot["stacks"]}
             for symbol, plane in enumerate(parts["vacant_lots"]):
                 vacant = {
                     square
-                    for square, field in enumerate(tuerme_board.FIELDS)
+                    for square, field in enumerate(plan.FIELDS)
                     if field == str(symbol) and square not in taken
                 }
                 assert set(np.flatnonzero(plane)) == vacant
@@ -294,7 +294,7 @@ def test_the_drawing_shows_colour_symbol_and_height_with_and_without_terminal_co
     for colour, tint in enumerate((31, 34, 32, 33)):
         shown = sum(entry["colour"] == colour for entry in snapshot["stacks"])
         assert coloured.count(f"\x1b[1;{tint}m") == shown
-    vacant = 32 - sum(tuerme_board.FIELDS[s["square"]] != "." for s in snapshot["stacks"])
+    vacant = 32 - sum(plan.FIELDS[s["square"]] != "." for s in snapshot["stacks"])
     assert sum(plain.count(symbol) for symbol in "△○□◇") == vacant
     assert "green and yellow neutral" in plain
 

@@ -106,6 +106,15 @@ SMALLER = {
     "tabletop-envs play meeples --opponent greedy --web": "tabletop-envs play meeples --opponent greedy --web --no-open",
     "python -m benchmarks.learning run --folder runs/learning": "python -m benchmarks.learning run --smoke "
     "--only ppo-tuerme-2 --seeds 1 --folder runs/learning --results runs/learning",
+    # With the stage of the tests that compiles least, instead of all that decide over a mutant.
+    **{
+        command: f"MUTATION_STAGES=1 {command}"
+        for command in (
+            "python -m tests.mutation kirche",
+            "python -m tests.mutation kirche --again",
+            "python -m tests.mutation tuerme --sample 150 --seed 1",
+        )
+    },
     ".venv/bin/python -m pytest -m fuzz": "FUZZ_SNAPSHOTS=200 .venv/bin/python -m pytest -m fuzz "
     "tests/fuzz/test_snapshots.py -k kirche",
     ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
@@ -123,6 +132,8 @@ SERVERS = {
 # Commands that are not run.
 COMMANDS_NOT_RUN = {
     ".venv/bin/python -m pytest -n auto": "the whole suite, of which these tests are a part",
+    "NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(mktemp -d) .venv/bin/python -m tests.wild_play 100000": "compiles "
+    "everything; tests/test_bounds.py runs it with fewer actions",
     ".venv/bin/pre-commit install": "writes into .git, which a copy of the checkout does not have",
     "ray get-auth-token --generate": "writes into the home folder",
     "ray start --head --port 6379 --num-cpus 0": "a machine of a cluster",
@@ -138,6 +149,10 @@ BLOCKS_NOT_RUN = {
         "docs/training.md",
         "seed, update, steps, seconds, opponent, games, wins, draws, losses, score, low, high",
     ): "the columns of a file",
+    (
+        "CONTRIBUTING.md",
+        "checks.py           checks of arguments and of data from outside",
+    ): "the map of the package, which tests/test_house.py holds against it",
 }
 
 # Pages whose blocks a test of their own runs.

@@ -20,7 +20,7 @@ ENVIRONMENTS = (".venv", ".venv-peers", ".venv-stacks", ".venv-rllib")
 INSTALL = re.compile(
     r"(\w+=\S+ )*(\S*/)?(python[\d.]* -m venv|(python[\d.]* -m )?pip install|apt-get install)\b"
 )
-TIME_LIMIT = 600
+TIME_LIMIT = 1800
 
 
 def commands(block: Block) -> list[tuple[int, str]]:

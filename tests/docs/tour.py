@@ -7,7 +7,7 @@ from typing import Any
 from tests.docs.pages import ROOT
 
 NOTEBOOK = ROOT / "examples" / "tour.ipynb"
-TIME_LIMIT = 600
+TIME_LIMIT = 1800
 
 
 def read() -> Any:

@@ -99,7 +99,7 @@ class Functions(NamedTuple):
             An illegal action loses: the game ends, its player gets −1 and the others +1/(P − 1)
             each. A game that is over stays as it is, and rewards are zero.
         deal_hidden: `deal_hidden(state, seeds) -> state`: what the player to move cannot see, and
-            chance to come, resampled from `seeds` (integers `(…)` modulo 2^32, or keys as above): a
+            dice to come, resampled from `seeds` (integers `(…)` modulo 2^32, or keys as above): a
             guess at the games from that player's seat.
 
     `step` and `deal_hidden` raise ValueError for a `state` of other options than theirs, or of no

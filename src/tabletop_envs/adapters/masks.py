@@ -18,7 +18,6 @@ __all__ = [
     "MaskInObservation",
     "MaskInObservations",
     "VectorLegalActions",
-    "masked_space",
 ]
 
 
@@ -95,24 +94,17 @@ class VectorLegalActions(spaces.MultiDiscrete):
         return spaces.MultiDiscrete, (self.nvec,)
 
 
-def masked_space(env: Any, observation_key: str, mask_key: str) -> spaces.Dict:
-    """The space of an environment's observation and mask: `Dict(float32[L], int8[n])`."""
-    vector = isinstance(env, gymnasium.vector.VectorEnv)
-    observation = env.single_observation_space if vector else env.observation_space
-    actions = env.single_action_space if vector else env.action_space
-    mask = spaces.Box(0, 1, (int(actions.n),), np.int8)
-    return spaces.Dict({observation_key: observation, mask_key: mask})
-
-
 class _MovesMask:
     """What the two wrappers share: the mask is moved from `info` into the observation."""
 
     env: Any
 
-    def _prepare(self, observation_key: str, mask_key: str, advice: str) -> spaces.Dict:
-        self.keys = (observation_key, mask_key)
+    def _prepare(self, observation: Any, actions: Any, keys: tuple[str, str], advice: str) -> Any:
+        """The space of one environment's observations with their masks, under the two keys."""
+        self.keys = keys
         self._warn = IllegalActionWarning(advice)
-        return masked_space(self.env, *self.keys)
+        mask = spaces.Box(0, 1, (int(actions.n),), np.int8)
+        return spaces.Dict(dict(zip(keys, (observation, mask), strict=True)))
 
     def _move(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         info.pop("_action_mask", None)
@@ -141,7 +133,10 @@ class MaskInObservation(_MovesMask, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Any, observation_key: str, mask_key: str, advice: str = ADVICE) -> None:
         super().__init__(env)
-        self.observation_space = self._prepare(observation_key, mask_key, advice)
+        keys = (observation_key, mask_key)
+        self.observation_space = self._prepare(
+            env.observation_space, env.action_space, keys, advice
+        )
 
 
 class MaskInObservations(_MovesMask, gymnasium.vector.VectorWrapper):
@@ -155,5 +150,8 @@ class MaskInObservations(_MovesMask, gymnasium.vector.VectorWrapper):
         super().__init__(env)
         num_actions = int(env.single_action_space.n)
         self.action_space = VectorLegalActions(env.num_envs, num_actions, env.action_masks)
-        self.single_observation_space = self._prepare(observation_key, mask_key, advice)
+        keys = (observation_key, mask_key)
+        self.single_observation_space = self._prepare(
+            env.single_observation_space, env.single_action_space, keys, advice
+        )
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)

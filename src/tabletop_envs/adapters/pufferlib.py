@@ -22,7 +22,7 @@ The shortest complete training script, by PufferLib's own trainer on the CPU::
 
         forward_eval = forward  # called while playing
 
-    if __name__ == "__main__":  # the workers of vector.Multiprocessing import this file, too
+    if __name__ == "__main__":  # the workers of vector.Multiprocessing also import this file
         games = vector.make(TabletopEnv, env_args=["kirche", 256], env_kwargs={"num_houses": 1})
         config = train_config(total_timesteps=2_000_000)
         trainer = pufferl.PuffeRL(config, games, MaskedPolicy(games.driver_env))

@@ -40,7 +40,7 @@ A policy for each player (`policies=set(agents)`, `policy_mapping_fn=lambda agen
 works alike. Observations are `{"observations": float32[L], "action_mask": int8[n]}`, as RLlib's
 masking module takes them. RLlib keeps seeds (`config.debugging(seed=…)`, from which it makes those
 of its environments), the number of environments and their autoreset in its own hands. Every end of
-a game is a termination, one by `max_plies`, too. With `vector_entry_point` and with all players
+a game is a termination, one by `max_plies` included. With `vector_entry_point` and with all players
 learning random actions are legal; in RLlib's other vector modes (`gym_env_vectorize_mode="sync"`)
 `sample(random_actions=True)` knows no mask.
 """

@@ -329,8 +329,8 @@ class TabletopVenv(BaseVectorEnv):
         ValueError for another attribute, in self-play, and where `id` leaves games out, since they
         share it; nothing is set then.
         """
-        lanes, everybody = self._lanes, self._ids(id).size == self.env_num
-        if key != "opponents" or not everybody or not isinstance(lanes, OpponentLanes):
+        lanes, all_of_them = self._lanes, self._ids(id).size == self.env_num
+        if key != "opponents" or not all_of_them or not isinstance(lanes, OpponentLanes):
             raise ValueError(
                 f"only 'opponents' can be set, and for all games at once: not {key!r} for {id}"
             )
@@ -366,13 +366,13 @@ class SelfPlayReplayBuffer(VectorReplayBuffer):
 
     A transition is kept back until its player is to move again or the game is over. `obs_next` is
     then that player's own next view, `rew` `(players,)` what all got in between, and who did not
-    act last has an end (`terminated`) and a result, too. So returns of any number of steps and
+    act last also has an end (`terminated`) and a result. So returns of any number of steps and
     advantages are right, for 2 to 4 players and where a player acts several times in a row; a
     discount counts a player's own actions. At the end of a game nothing follows, and `obs_next` is
     what the environment showed last, as seen by who would be to move.
 
     Each player of each game has a part of its own, `buffers[lane * players + player]`. Where games
-    are started anew before their end, their transitions that are kept back are dropped.
+    are restarted before their end, their transitions that are kept back are dropped.
 
     Args:
         total_size: How many transitions in all.
@@ -414,7 +414,7 @@ class SelfPlayReplayBuffer(VectorReplayBuffer):
         count, players = self._shape
         lanes = np.arange(count) if buffer_ids is None else np.asarray(buffer_ids)
         actors, over = self._players(batch.obs), batch.terminated | batch.truncated
-        # A game that was started anew does not show what it showed last.
+        # A restarted game does not show what it showed last.
         self._is_kept[lanes[(self._shown[lanes] != batch.obs.obs).any(axis=1)]] = False
         self._shown[lanes] = batch.obs_next.obs
         kept = Batch(obs=batch.obs, act=batch.act)

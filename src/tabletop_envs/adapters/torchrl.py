@@ -305,8 +305,8 @@ class TabletopEnv(EnvBase):
 def own_turns(data: Any) -> Any:
     """The turns of self-play, each paired with the same player's next one, as GAE needs them.
 
-    In the data of self-play the next view is mostly another player's, and everybody's rewards come
-    with everybody's step.
+    In the data of self-play the next view is mostly another player's, and each step has all
+    players' rewards.
 
     Args:
         data: What a collector or a rollout of `TabletopEnv(…, opponents="self")` gives, `(…, T)`,

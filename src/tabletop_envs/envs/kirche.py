@@ -51,9 +51,9 @@ K8 Ask the pastor
 K9 No passing
     Each piece can do one of the two, so that there is always something to do.
 K10 Winning
-    Who has, after an own move or swap, all own pieces in one connected group, with the spire
-    adjacent to the nave and neither of the two on the edge of the board, wins at once. Placing
-    never wins.
+    A player wins at once who has, after an own move or swap, all own pieces in one connected
+    group, with the spire adjacent to the nave and neither of the two on the edge of the board.
+    Placing never wins.
 K11 The limit
     After `max_plies` actions, placements included, without a winner the game ends as a draw. (D:
     the source sets no limit; we set one, since players who are careful can keep each other from

@@ -266,10 +266,9 @@ from tabletop_envs.kernels.meeples.material import (
     STONE_HALVES,
     TELEPORT,
 )
-from tabletop_envs.kernels.meeples.table import SIDE
+from tabletop_envs.kernels.meeples.table import SIDE, STEPS
 
 DIRECTIONS = ("up", "right", "down", "left")
-STEPS = (-SIDE, 1, SIDE, -1)
 FIELD_KINDS = {
     "setup": "put meeple on",
     "blocks": "set block on",

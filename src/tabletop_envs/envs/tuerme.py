@@ -127,8 +127,8 @@ action 2464  pass
 Observation
 ===========
 
-`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In seat order*
-means the observing player first, then the following players; entries without a player are 0:
+`Box(L = 1597)`, seen from the observing agent; `OBSERVATION` has the slices. *In turn* means
+the observing player first, then the following players; entries without a player are 0:
 
 {observation}
 
@@ -182,27 +182,20 @@ from tabletop_envs.game import (
 )
 from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import tuerme as kernel
-from tabletop_envs.kernels.tuerme_board import (
+from tabletop_envs.kernels.tuerme.plan import (
     CITIES,
-    CITY,
+    CITY_AT,
     COLUMNS,
     FIELDS,
     HALF,
     LOT_SYMBOLS,
     SQUARES,
+    STREET_SQUARES,
 )
 
-COLOURS, SYMBOLS, COPIES, MAX_HEIGHT = (
-    kernel.COLOURS,
-    kernel.SYMBOLS,
-    kernel.COPIES,
-    kernel.MAX_HEIGHT,
-)
-STREETS = [square for square in range(SQUARES) if FIELDS[square] == "."]
-CITY_LOTS = [
-    [HALF * (city // 4) + s for s in range(HALF) if int(CITY[city % 4]) >> s & 1]
-    for city in range(CITIES)
-]
+COLOURS, SYMBOLS = kernel.COLOURS, kernel.SYMBOLS
+COPIES, MAX_HEIGHT = kernel.COPIES, kernel.MAX_HEIGHT
+CITY_LOTS = [np.flatnonzero(city == CITY_AT).tolist() for city in range(CITIES)]
 # Colour, symbol and height of a stack.
 Stack = tuple[int, int, int]
 
@@ -271,6 +264,10 @@ class Tuerme(Game):
         name = f"move {row},{column} to {to_row},{to_column}"
         return Move(name, "move", (square,), to_row * COLUMNS + to_column)
 
+    def action_to_str(self, state: Any, action: int) -> str:
+        # No move depends on the position.
+        return self.decode(action, {}).name
+
     def prompt(self, position: Mapping[str, Any], moves: Collection[Move]) -> str:
         if any(move.kind == "pass" for move in moves):
             return "You have no move: pass."
@@ -304,7 +301,7 @@ def _read_stacks(state: Any) -> dict[int, Stack]:
 
 def _write_stacks(state: Any, stacks: Mapping[int, Stack]) -> None:
     """Write stacks into an empty state."""
-    state["symbols"] = LOT_SYMBOLS[:, None]
+    state["symbols"] = [board.words for board in LOT_SYMBOLS]
     for square, (colour, symbol, height) in stacks.items():
         half, bit = square // HALF, np.uint64(1 << square % HALF)
         state["colours"][colour, half] |= bit
@@ -384,7 +381,7 @@ def _score(stacks: Mapping[int, Stack], player: int, ending_city: int | None) ->
 
 def _lots_are_settled(stacks: Mapping[int, Stack]) -> bool:
     """Whether no stack on a street shows a symbol of which a lot is vacant (T12)."""
-    on_streets = {stacks[square][1] for square in STREETS if square in stacks}
+    on_streets = {stacks[square][1] for square in STREET_SQUARES.tolist() if square in stacks}
     vacant = {int(FIELDS[lot]) for lots in CITY_LOTS for lot in lots if lot not in stacks}
     return not on_streets & vacant
 

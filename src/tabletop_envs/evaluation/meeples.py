@@ -24,7 +24,9 @@ import numpy as np
 
 from tabletop_envs.evaluation import register_heuristic
 from tabletop_envs.evaluation.standings import write_values
+from tabletop_envs.kernels import State
 from tabletop_envs.kernels.bits import jit_inline
+from tabletop_envs.kernels.llvm import count_bits
 from tabletop_envs.kernels.meeples import KERNEL
 from tabletop_envs.kernels.meeples.material import (
     LAND,
@@ -34,8 +36,7 @@ from tabletop_envs.kernels.meeples.material import (
     of_all_players,
     valued_fields,
 )
-from tabletop_envs.kernels.meeples.table import load, neighbours
-from tabletop_envs.kernels.vectors import count_bits
+from tabletop_envs.kernels.meeples.table import Board, load, neighbours
 
 SUPPLY = 0.1
 BLOCK, BLOCK_VALUE, BRIDGE = 2.0, 0.3, 1.5
@@ -45,7 +46,7 @@ TEMPERATURE, TEMPERATURE_MEEPLE = 6.0, 0.2
 
 
 @jit_inline
-def pips(state: Any, fields: Any) -> int:
+def pips(state: State, fields: Board) -> int:
     """The sum of the values of some fields, all of which show a value (uint64)."""
     ones, twos = load(state.values[0]) & fields, load(state.values[1]) & fields
     fours = load(state.values[2]) & fields
@@ -57,7 +58,7 @@ def pips(state: Any, fields: Any) -> int:
     )
 
 
-def is_settled(state: Any) -> bool:
+def is_settled(state: State) -> bool:
     """Whether nothing has been chosen, and no special action waits but to land a stone.
 
     A stone lands in thousands of ways: where to is a decision of its own.
@@ -66,7 +67,7 @@ def is_settled(state: Any) -> bool:
     return not chosen and state.phase <= LAND
 
 
-def values_of(state: Any, values: Any) -> None:
+def values_of(state: State, values: Any) -> None:
     """See `evaluation.evaluate`."""
     players = state.num_players
     taken = of_all_players(state.meeples)

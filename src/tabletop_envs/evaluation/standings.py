@@ -14,8 +14,9 @@ from tabletop_envs.kernels.bits import jitable
 def write_values(values: Any, players: int, temperature: float) -> None:
     """Turn estimates of the players' final scores, in `values`, into expected rewards by T15.
 
-    Player i is taken to be first with a probability in proportion to exp(estimate / temperature). The first gets +1 and the others share
-    −1: so a probability p is worth (players · p − 1) / (players − 1).
+    Player i is taken to be first with a probability in proportion to exp(estimate / temperature).
+    The first gets +1 and the others share −1: so a probability p is worth (players · p − 1) /
+    (players − 1).
     """
     top = values[0]
     for player in range(1, players):

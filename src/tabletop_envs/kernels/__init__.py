@@ -1,38 +1,42 @@
 """The kernel contract: what a game gives to the engine, stated once.
 
-A kernel is one file with the rules of one game. It gives a NumPy structured dtype, the *state*, and four
-jitted functions on one record of it, and hands them to `register`. From then on the generic names below
-resolve by the record's type at compile time, in `engine.py` and in a user's own `@njit` code alike, at no
-cost a call.
+A kernel is a module with the rules of one game. It gives a NumPy structured dtype, the *state*, and
+four jitted functions on one record of it, and hands them to `register`. From then on the generic
+names below resolve by the record's type at compile time, in `engine.py` and in a user's own `@njit`
+code alike, at no cost a call.
 
 The state has the game's own fields and these, which the engine reads and writes:
 
-==============  ========  =====================================================================================
+==============  ========  ========================================================================
 field           dtype     meaning
-==============  ========  =====================================================================================
-`rng`           uint64    the generator's state (`rng.py`); all chance of the game comes from it
+==============  ========  ========================================================================
+`rng`           uint64    the generator's state (`rng.py`): all randomness of the game
 `ply`           int32     actions played since the start
 `max_plies`     int32     the game ends after this many actions
 `to_move`       int8      the player who acts, 0 … num_players − 1
 `num_players`   int8      how many players
 `status`        int8      `RUNNING`, `TERMINATED`, or `BY_LIMIT` (ended by `max_plies`)
 `scores`        int16     array, one for each player: the standing, final once the game is over
-==============  ========  =====================================================================================
+==============  ========  ========================================================================
 
-A set of actions is an array of `uint64` words of `word_bits` bits each: action `a` is bit `a % word_bits` of
-word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes fall on words.
+A set of actions is an array of `uint64` words of `word_bits` bits each: action `a` is bit `a %
+word_bits` of word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes fall on
+words.
 
-- `start(state)`: set up a new game. Options and `rng` are there already; everything else is written.
-- `legal_actions(state, words)`: write the set of legal actions of a running game into the first `num_words` of
-  `words` (`uint64`), every one of them; at least one action is legal.
-- `step(state, action)`: play a legal action (int64) in a running game, without checking it, and keep `ply`, `to_move`,
-  `status` and `scores` up to date. The result of an illegal action is undefined, but never out of bounds.
-- `observe(state, player, observation)`: write what `player` sees into `observation` (`int8[observation_size]`,
-  contiguous), every entry of it, whether the game runs or is over. The kernel declares the parts of an observation
-  (`Part`) once: sizes, bounds, named views and the manual's table follow, and `offsets` says where each part starts.
-- `deal_hidden(state, player, generator)`, only in games that hide something: deal anew what `player` cannot see, at random among
-  all that agrees with what the player has seen, and let chance go on from `generator` (uint64). Elsewhere the engine
-  sets the generator alone.
+- `start(state)`: set up a new game. Options and `rng` are there already; everything else is
+  written.
+- `legal_actions(state, legal_bits)`: write the set of legal actions of a running game into the
+  first `num_words` of `legal_bits` (`uint64`), every one of them; at least one action is legal.
+- `step(state, action)`: play a legal action (int64) in a running game, without checking it, and
+  keep `ply`, `to_move`, `status` and `scores` up to date. The result of an illegal action is
+  undefined, but never out of bounds.
+- `observe(state, player, observation)`: write what `player` sees into `observation`
+  (`int8[observation_size]`, contiguous), every entry of it, whether the game runs or is over. The
+  kernel declares the parts of an observation (`Part`) once: sizes, bounds, named views and the
+  manual's table follow, and `offsets` says where each part starts.
+- `deal_hidden(state, player, generator)`, only in games that hide something: resample
+  what `player` cannot see among all that agrees with what the player has seen, and set `rng` to
+  `generator` (uint64). Elsewhere the engine only sets `rng`.
 
 Arrows point one way: kernels know nothing of environments, seeds or spaces.
 """
@@ -47,6 +51,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import from_dtype
 from numba.extending import overload
 
@@ -54,6 +59,12 @@ from tabletop_envs.kernels.compiling import INTERPRETED, code_digest, record_dty
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
+
+# Names for the type checker and readers: one record of a game's state dtype, a set of actions, an
+# observation.
+State = Any
+LegalBits = npt.NDArray[np.uint64]
+Observation = npt.NDArray[np.int8]
 
 COMMON_FIELDS: tuple[tuple[str, type], ...] = (
     ("rng", np.uint64),
@@ -67,7 +78,10 @@ COMMON_FIELDS: tuple[tuple[str, type], ...] = (
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an observation: name, shape, meaning, and the range of its numbers over all options (int8)."""
+    """A part of an observation, with the range of its numbers (int8) over all options.
+
+    Its meaning goes into the table of the game's manual.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -82,14 +96,15 @@ class Part:
 
 
 def offsets(parts: Sequence[Part]) -> Any:
-    """Where each part starts: a NamedTuple of ints by the parts' names, for use in compiled code."""
+    """Where each part starts: a NamedTuple of int64 by the parts' names, for compiled code."""
     starts = accumulate((part.size for part in parts[:-1]), initial=0)
-    return namedtuple("Offsets", [part.name for part in parts])(*starts)
+    # Python's integers would take the narrow types of fields that they meet without compiling.
+    return namedtuple("Offsets", [part.name for part in parts])(*map(np.int64, starts))
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A registered game: its state's dtype, the shape of its action set and the parts of its observation."""
+    """A registered game: its state's dtype, its set of actions, its observation."""
 
     state: np.dtype[Any]
     num_actions: int
@@ -112,8 +127,9 @@ def state_dtype(
 ) -> np.dtype[Any]:
     """The structured dtype of a state: the game's own fields, widest first, and the common ones.
 
-    Numba keys its on-disk cache on the file that holds a loop and on the types of its arguments, so by itself it would
-    not see that a kernel has changed. Therefore the dtype carries a digest of the kernels' source, as the title of its field `rng`.
+    Numba keys its on-disk cache on the file that holds a loop and on the types of its arguments, so
+    by itself it would not see that a kernel has changed. Therefore the dtype carries a digest of
+    the kernels' source, as the title of its field `rng`.
 
     Args:
         max_players: The length of `scores`.
@@ -139,54 +155,54 @@ def state_dtype(
 _INTERPRETED: dict[tuple[str, np.dtype[Any]], Callable[..., Any]] = {}
 
 
-def _interpret(name: str, state: Any, *arguments: Any) -> Any:
+def _interpret(name: str, state: State, *arguments: Any) -> Any:
     function = _INTERPRETED.get((name, state.dtype)) if INTERPRETED else None
     if function is None:
         raise TypeError(f"kernels.{name} is for compiled code, on a state whose kernel is imported")
     return function(state, *arguments)
 
 
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """Set up a new game in `state` (see the contract above)."""
     _interpret("start", state)
 
 
-def legal_actions(state: Any, words: Any) -> None:
-    """Write the set of legal actions into `words` (see the contract above)."""
-    _interpret("legal_actions", state, words)
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
+    """Write the set of legal actions into `legal_bits` (see the contract above)."""
+    _interpret("legal_actions", state, legal_bits)
 
 
-def step(state: Any, action: int) -> None:
+def step(state: State, action: int) -> None:
     """Play a legal action (see the contract above)."""
     _interpret("step", state, action)
 
 
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """Write what `player` sees into `observation` (see the contract above)."""
     _interpret("observe", state, player, observation)
 
 
-def deal_hidden(state: Any, player: int, generator: int) -> None:
-    """Deal anew what `player` cannot see, and all chance to come (see the contract above)."""
+def deal_hidden(state: State, player: int, generator: int) -> None:
+    """Resample what `player` cannot see, and all randomness to come (see the contract above)."""
     _interpret("deal_hidden", state, player, generator)
 
 
-def num_actions(state: Any) -> int:
+def num_actions(state: State) -> int:
     """The size of the action space, a constant of the game."""
     return int(_interpret("num_actions", state))
 
 
-def word_bits(state: Any) -> int:
+def word_bits(state: State) -> int:
     """How many actions a word of a set of actions holds, a constant of the game."""
     return int(_interpret("word_bits", state))
 
 
-def observation_size(state: Any) -> int:
+def observation_size(state: State) -> int:
     """The length of an observation, a constant of the game."""
     return int(_interpret("observation_size", state))
 
 
-def _deal_chance(state: Any, player: int, generator: int) -> None:
+def _deal_chance(state: State, player: int, generator: int) -> None:
     state.rng = generator
 
 
@@ -201,11 +217,12 @@ def register(
 ) -> Kernel:
     """Make the generic functions work on records of the dtype `kernel.state`; returns `kernel`.
 
-    Called once by every kernel, at the end of its file. The functions are chosen by the record's type, so that the
-    engine's compiled loops need neither closures nor function arguments: both would keep them out of the on-disk
-    cache.
+    Called once by every kernel, at the end of its file. The functions are chosen by the record's
+    type, so that the engine's compiled loops need neither closures nor function arguments: both
+    would keep them out of the on-disk cache.
 
-    Compiling raises TypeError, with file and line, where one of the functions names a field that the state does not have.
+    Compiling raises TypeError, with file and line, where one of the functions names a field that
+    the state does not have.
     """
     record = from_dtype(kernel.state)
 

@@ -1,7 +1,7 @@
-"""How loops that Python calls are compiled: kept on disk where that works, and said aloud where it takes long.
+"""Compiles the loops that Python calls: keeps them on disk, and logs where it takes long.
 
-With `NUMBA_DISABLE_JIT=1` nothing is compiled: loops and kernels run as the Python code that they are, slowly, for
-debuggers (CONTRIBUTING.md).
+With `NUMBA_DISABLE_JIT=1` nothing is compiled: loops and kernels run as the Python code that they
+are, slowly, for debuggers (CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _interpreted_loop(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def record_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """A structured dtype whose records have their fields as attributes: in compiled code any has, in Python this one."""
+    """A structured dtype whose records have their fields as attributes, in Python, too."""
     return np.dtype((Record, dtype)) if INTERPRETED else dtype
 
 

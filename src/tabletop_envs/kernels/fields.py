@@ -1,4 +1,7 @@
-"""Whether a kernel's functions name fields that the state has: Numba's own error for a typo has neither file nor line."""
+"""Checks that a kernel's functions name fields that the state has, with file and line.
+
+Numba's own error for a typo has neither.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 
 @functools.cache
 def check_fields(function: Callable[..., Any], names: tuple[str, ...]) -> None:
-    """TypeError, with file and line, where a function, or one that it hands its state to, names another field.
+    """Raise TypeError where a function, or one that it hands its state to, names another field.
 
     Args:
         function: A function whose first argument is a state, compiled or not.
@@ -30,7 +33,7 @@ def check_fields(function: Callable[..., Any], names: tuple[str, ...]) -> None:
 def _unknown(
     function: Any, place: int, names: frozenset[str], seen: set[tuple[Any, int]]
 ) -> Iterator[tuple[str, int, str]]:
-    """File, line and name of the unknown fields of the argument at `place`, in the function and those it calls."""
+    """File, line, name of unknown fields of the argument at `place`, in calls, too."""
     function = getattr(function, "py_func", function)
     if (function, place) in seen or not inspect.isfunction(function):
         return
@@ -65,7 +68,7 @@ def _is(node: ast.AST, name: str) -> bool:
 
 @functools.cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by their first lines, decorators included; none where it cannot be read."""
+    """The functions of a file by their first lines, decorators included; none if unreadable."""
     try:
         with open(file, encoding="utf-8") as source:
             tree = ast.parse(source.read())

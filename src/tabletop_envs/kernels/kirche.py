@@ -20,8 +20,6 @@ Action = plane · 49 + square, so a set of actions is 27 words of 49 bits, one b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -30,12 +28,15 @@ from tabletop_envs.kernels import (
     RUNNING,
     TERMINATED,
     Kernel,
+    LegalBits,
+    Observation,
     Part,
+    State,
     offsets,
     register,
     state_dtype,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, board, write_bytes
+from tabletop_envs.kernels.bits import ONE, ZERO, Board, board, write_bytes
 
 SIZE = 7
 SQUARES = SIZE * SIZE
@@ -91,8 +92,8 @@ EDGE = board("""
     # . . . . . #
     # . . . . . #
     # # # # # # #""")
-# COLUMNS_FROM[d]: the columns d … 6; COLUMNS_BEFORE[d]: the columns 0 … 6 − d. A shift by d along a row
-# must not carry a bit over the end of the row.
+# COLUMNS_FROM[d]: the columns d … 6; COLUMNS_BEFORE[d]: the columns 0 … 6 − d. A shift by d along a
+# row must not carry a bit over the end of the row.
 COLUMNS_FROM = np.array([board(("." * d + "#" * (7 - d)) * 7) for d in range(7)])
 COLUMNS_BEFORE = np.array([board(("#" * (7 - d) + "." * d) * 7) for d in range(7)])
 
@@ -101,7 +102,7 @@ MAIN_DIAGONAL_CORNERS = ONE | (ONE << _48)
 
 
 @njit(inline="always")
-def neighbours(squares: int) -> int:
+def neighbours(squares: Board) -> Board:
     """The squares adjacent to any of `squares` (bitboards)."""
     return (
         ((squares & COLUMNS_FROM[1]) >> _1)
@@ -112,7 +113,7 @@ def neighbours(squares: int) -> int:
 
 
 @njit
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """An empty board with the pastor in its centre (K1); options and `rng` are kept."""
     state.pieces[0] = ZERO
     state.pieces[1] = ZERO
@@ -129,7 +130,7 @@ def start(state: Any) -> None:
 
 
 @njit
-def placements(state: Any) -> int:
+def placements(state: State) -> Board:
     """The squares where the player to move may place the next piece (K3, K4), as a bitboard."""
     if state.ply >= 4:
         own = state.pieces[state.to_move]
@@ -144,23 +145,23 @@ def placements(state: Any) -> int:
 
 
 @njit
-def legal_actions(state: Any, words: Any) -> None:
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """The set of legal actions: placements (K3, K4), or moves and swaps (K7, K8)."""
     if state.ply < 4 + 2 * state.num_houses:
         squares = placements(state)
-        words[PLACE_HORIZONTAL] = squares
-        words[PLACE_VERTICAL] = squares
+        legal_bits[PLACE_HORIZONTAL] = squares
+        legal_bits[PLACE_VERTICAL] = squares
         for plane in range(FIRST_MOVE_PLANE, SWAP_PLANE + 1):
-            words[plane] = ZERO
+            legal_bits[plane] = ZERO
         return
-    words[PLACE_HORIZONTAL] = ZERO
-    words[PLACE_VERTICAL] = ZERO
+    legal_bits[PLACE_HORIZONTAL] = ZERO
+    legal_bits[PLACE_VERTICAL] = ZERO
     own = state.pieces[state.to_move]
     along_row = own & state.horizontal
     along_column = own & ~state.horizontal
     empty = ALL & ~(state.pieces[0] | state.pieces[1] | state.pastor)
-    # A piece reaches distance d where it reaches d − 1 and the square d away is empty: the square's bit is
-    # shifted to the piece's.
+    # A piece reaches distance d where it reaches d − 1 and the square d away is empty: the square's
+    # bit is shifted to the piece's.
     right, left, down, up = along_row, along_row, along_column, along_column
     movable = ZERO
     for distance in range(1, SIZE):
@@ -170,18 +171,18 @@ def legal_actions(state: Any, words: Any) -> None:
         down &= empty >> by_column
         up &= empty << by_column
         forward, backward = right | down, left | up
-        words[2 * distance] = forward
-        words[2 * distance + 1] = forward
-        words[2 * distance + 12] = backward
-        words[2 * distance + 13] = backward
+        legal_bits[2 * distance] = forward
+        legal_bits[2 * distance + 1] = forward
+        legal_bits[2 * distance + 12] = backward
+        legal_bits[2 * distance + 13] = backward
         if distance == 1:
             movable = forward | backward
-    words[SWAP_PLANE] = own & ~movable
+    legal_bits[SWAP_PLANE] = own & ~movable
 
 
 @njit
-def connected(town: int, start: int) -> bool:
-    """Whether every square of `town` can be reached from `start`, a part of it, from neighbour to neighbour."""
+def connected(town: Board, start: Board) -> bool:
+    """Whether `town` is one group of adjacent squares; `start` is a part of it."""
     reached = start
     while True:
         grown = (reached | neighbours(reached)) & town
@@ -191,7 +192,7 @@ def connected(town: int, start: int) -> bool:
 
 
 @njit
-def town_complete(state: Any, player: int) -> bool:
+def town_complete(state: State, player: int) -> bool:
     """Whether the player's pieces form a town (K10): the cheap and seldom met conditions first."""
     own = state.pieces[player]
     spire, nave = own & state.spires, own & state.naves
@@ -201,7 +202,7 @@ def town_complete(state: Any, player: int) -> bool:
 
 
 @njit
-def place(state: Any, square: int, horizontal: bool) -> None:
+def place(state: State, square: Board, horizontal: bool) -> None:
     """Put the next piece of the player to move on a square (a bitboard of one) (K3, K4)."""
     state.pieces[state.to_move] |= square
     if horizontal:
@@ -214,10 +215,11 @@ def place(state: Any, square: int, horizontal: bool) -> None:
 
 
 @njit
-def move(state: Any, plane: int, square: int) -> None:
+def move(state: State, plane: int, square: int) -> None:
     """Move the piece on a square along its ridge, or swap it with the pastor, and turn it (K7, K8).
 
-    Without branches, because random play defeats any guess: a condition is a word of all ones or all zeros.
+    Without branches, because random play defeats any guess: a condition is a word of all ones or
+    all zeros.
     """
     origin = ONE << square
     swap = plane == SWAP_PLANE
@@ -240,7 +242,7 @@ def move(state: Any, plane: int, square: int) -> None:
 
 
 @njit
-def step(state: Any, action: int) -> None:
+def step(state: State, action: int) -> None:
     """Play a legal action: K3, K4, K7 or K8, then the ends of K10 and K11."""
     plane, square = np.uint64(action) // np.uint64(SQUARES), np.uint64(action) % np.uint64(SQUARES)
     won = False
@@ -256,12 +258,13 @@ def step(state: Any, action: int) -> None:
         state.status = TERMINATED
     elif ply >= state.max_plies:
         state.status = BY_LIMIT
-    # Light places both pieces of its church before dark does (K3); then they alternate, light first.
+    # Light places both pieces of its church before dark does (K3); then they alternate, light
+    # first.
     state.to_move = ply >> 1 if ply < 4 else 1 - state.to_move
 
 
 @njit
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """What a player sees (`OBSERVATION`), own pieces first."""
     other = 1 - player
     own_pieces, other_pieces = state.pieces[player], state.pieces[other]

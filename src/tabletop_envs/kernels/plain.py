@@ -1,13 +1,13 @@
-"""What the intrinsics of `bits.py` and `vectors.py` do, in plain Python.
+"""What the functions of `llvm.py` do, in plain Python.
 
-With `NUMBA_DISABLE_JIT=1` these take their places (`compiling.interpreted_as`). Like them they do not look whether an
-offset is within an array: NumPy does.
+With `NUMBA_DISABLE_JIT=1` these take their places (`compiling.interpreted_as`). Like them they do
+not look whether an offset is within an array: NumPy does.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ _ALL_BITS = 2**64 - 1
 
 
 class Record(np.record):  # type: ignore[misc]
-    """A record whose fields are attributes, as in compiled code, also where NumPy has a method of that name."""
+    """A record whose fields are attributes, as in compiled code, even if NumPy has the name."""
 
     def __getattribute__(self, name: str) -> Any:
         fields = super().__getattribute__("dtype").fields
@@ -26,7 +26,7 @@ class Record(np.record):  # type: ignore[misc]
         self[name] = value
 
 
-# bits.py
+# Words, bytes and memory
 
 
 def popcount(word: Any) -> Any:
@@ -68,47 +68,46 @@ def local_words(count: int) -> Any:
     return np.zeros(count, np.uint64)
 
 
-def number_writer(bits: int) -> Callable[..., None]:
-    """Writes `bits` numbers of three binary digits."""
-
-    def write(array: Any, offset: Any, ones: Any, twos: Any, fours: Any) -> None:
-        numbers = np.zeros(64, np.uint8)
-        for digit, word in enumerate((ones, twos, fours)):
-            plane = np.zeros(64, np.uint8)
-            write_word(plane, 0, word)
-            numbers |= plane << digit
-        array[int(offset) : int(offset) + bits] = numbers[:bits]
-
-    return write
+def write_number_word(array: Any, offset: Any, ones: Any, twos: Any, fours: Any) -> None:
+    """64 numbers of three bits."""
+    numbers = np.zeros(64, np.uint8)
+    for digit, word in enumerate((ones, twos, fours)):
+        plane = np.zeros(64, np.uint8)
+        write_word(plane, 0, word)
+        numbers |= plane << digit
+    array[int(offset) : int(offset) + 64] = numbers
 
 
 def prefetch(array: Any, offset: Any) -> None:
     """Nothing: Python has no use for it."""
 
 
-# vectors.py
+# Vectors
 
 
 class Vector:
-    """Some words of which the lowest `bits` are in use, as plain integers."""
+    """Some words of which the lowest `bits` are in use; as a constant also for compiled code."""
 
     # So that a NumPy number on the left leaves an operation to the vector on its right.
     __array_ufunc__ = None
 
-    def __init__(self, words: Sequence[int], bits: int) -> None:
-        self.words, self.bits = words, bits
+    def __init__(self, words: Iterable[int], bits: int = 64) -> None:
+        self.words, self.bits = [int(word) & _ALL_BITS for word in words], bits
 
     def _with(self, other: Any, function: Callable[[int, int], int], swapped: bool) -> Vector:
-        others = other.words if isinstance(other, Vector) else [int(other)] * len(self.words)
-        pairs = (
-            zip(others, self.words, strict=True)
-            if swapped
-            else zip(self.words, others, strict=True)
-        )
-        return Vector([function(a, b) & _ALL_BITS for a, b in pairs], self.bits)
+        others = other.words if isinstance(other, Vector) else [int(other)]
+        if len(others) > len(self.words):
+            return other._with(self, function, not swapped)
+        others = others * (len(self.words) // len(others))
+        pairs = zip(*((others, self.words) if swapped else (self.words, others)), strict=True)
+        return Vector((function(*pair) for pair in pairs), self.bits)
 
     def __invert__(self) -> Vector:
-        return Vector([word ^ (2**self.bits - 1) for word in self.words], self.bits)
+        return Vector((word ^ (2**self.bits - 1) for word in self.words), self.bits)
+
+    def __int__(self) -> int:
+        """All words as one number, `bits` of each."""
+        return sum(word << self.bits * place for place, word in enumerate(self.words))
 
 
 def _define(name: str, function: Callable[[int, int], int]) -> None:
@@ -120,14 +119,9 @@ for _name in ("and", "or", "xor", "lshift", "rshift"):
     _define(_name, getattr(operator, f"__{_name}__"))
 
 
-def constant(words: Sequence[int], bits: int) -> Callable[[], Vector]:
-    """A function that gives the vector of these words."""
-    return lambda: Vector(words, bits)
-
-
 def loader(length: int, bits: int) -> Callable[[Any], Vector]:
     """A function that reads the first words of an array."""
-    return lambda array: Vector(array[:length].tolist(), bits)
+    return lambda array: Vector(array[:length], bits)
 
 
 def store(array: Any, offset: Any, vector: Vector) -> None:
@@ -135,11 +129,11 @@ def store(array: Any, offset: Any, vector: Vector) -> None:
     array[int(offset) : int(offset) + len(vector.words)] = np.array(vector.words, np.uint64)
 
 
-def shuffle(order: Sequence[int]) -> Callable[[Vector, Vector], Vector]:
-    """A function that picks entries of two vectors."""
+def shuffle(order: Sequence[int]) -> Callable[..., Vector]:
+    """A function that picks entries of two vectors, or of one and zeros."""
 
-    def shuffled(first: Vector, second: Vector) -> Vector:
-        words = [*first.words, *second.words]
+    def shuffled(first: Vector, second: Vector | None = None) -> Vector:
+        words = first.words + (second.words if second else [0] * len(first.words))
         return Vector([words[place] for place in order], first.bits)
 
     return shuffled
@@ -157,12 +151,11 @@ def with_entry(vector: Vector, index: Any, word: Any) -> Vector:
     return Vector(words, vector.bits)
 
 
-def all_before(vector: Vector) -> Vector:
-    """Entry i: the bits that all entries before the i-th have in common."""
-    common, words = _ALL_BITS, []
-    for word in vector.words:
-        words.append(common)
-        common &= word
+def all_before(vector: Vector, stride: int) -> Vector:
+    """Entry i: the bits that entries i − stride, i − 2 · stride, … have in common."""
+    words = [_ALL_BITS] * stride
+    for place, word in enumerate(vector.words[:-stride]):
+        words.append(words[place] & word)
     return Vector(words, vector.bits)
 
 

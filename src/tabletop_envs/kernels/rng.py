@@ -1,9 +1,9 @@
 """A small generator of random numbers whose whole state is one `uint64`: SplitMix64.
 
-It lives in a game's state (`state.rng`), so that a batch needs no generator object, a copied state draws what
-the original would have drawn, and results do not depend on threads. Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators" (2014); bounded numbers by Lemire, "Fast random integer generation in an
-interval" (2019), without bias.
+It lives in a game's state (`state.rng`), so that a batch needs no generator object, a copied state
+draws what the original would have drawn, and results do not depend on threads. Steele, Lea and
+Flood, "Fast splittable pseudorandom number generators" (2014); bounded numbers by Lemire, "Fast
+random integer generation in an interval" (2019), without bias.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ def output(rng: int) -> int:
 
 @njit(error_model="numpy", forceinline=True)
 def below(rng: int, n: int) -> tuple[int, int]:
-    """The advanced state and a number from 0 to n − 1, all equally likely (all uint64; 1 ≤ n < 2^32)."""
+    """The advanced state and a uniform number from 0 to n − 1 (all uint64; 1 ≤ n < 2^32)."""
     while True:
         rng = advance(rng)
         product = (output(rng) >> _S32) * n
         low = product & _LOW_HALF
-        # The division is needed only where the lower half is below n at all: once in 2^32 / n draws.
+        # The division is needed only where the lower half is below n at all: once in 2^32 / n
+        # draws.
         if low >= n or low >= (_TWO_TO_32 - n) % n:
             return rng, product >> _S32
 
@@ -53,8 +54,9 @@ def from_seed(seed: int) -> int:
 
 @njit
 def sampler_from_seed(seed: int) -> int:
-    """The first state (uint64) of the stream that samples actions beside a game of that seed (uint64).
+    """The first state (uint64) of the stream that samples actions for a game of a seed (uint64).
 
-    Another stream than the game's own, so that a game's chance does not depend on who chooses the actions.
+    Another stream than the game's own, so that a game's chance does not depend on who chooses the
+    actions.
     """
     return from_seed(~from_seed(seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
+from tabletop_envs.kernels.tuerme.plan import COLUMNS, FIELDS, ROWS
 from tabletop_envs.render import tinted
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ def _open_window(pygame: Any, title: str, size: tuple[int, int]) -> Any:
         pygame.display.init()
         driver = pygame.display.get_driver()
         if driver == "offscreen":
-            # SDL's last resort: pictures that nobody sees.
+            # SDL's last resort, which shows nothing on a screen.
             pygame.display.quit()
             raise pygame.error("SDL found only its offscreen driver")
         return pygame.Window(title, size)

@@ -40,11 +40,10 @@ from tabletop_envs.search.noise import uniform
 # The places in `Scratch.states`: the position of a simulation, and the first of those to look
 # ahead.
 HERE, AHEAD = 0, 1
-# The longest decision, in actions after its first.
+# The longest decision that a search looks at, in actions after its first.
 LONGEST_DECISION = 3
 # How far chance moves the logits of actions: far enough to tell equals apart.
 TIES = 1e-3
-NUM_STATES = AHEAD + LONGEST_DECISION + 1
 
 # What calls of `search_lanes` are to do and how far they have come: simulations for each of the
 # lanes at the places up to `last`; the place of the lane being searched, how many simulations it
@@ -83,14 +82,14 @@ class Scratch(NamedTuple):
     values: npt.NDArray[np.float64]
 
 
-def new_scratch(game: Game) -> Scratch:
-    """Scratch space for searches of a game."""
+def new_scratch(game: Game, longest_decision: int = LONGEST_DECISION) -> Scratch:
+    """Scratch space, with the longest decision that is looked at (in actions after its first)."""
     legal_bits = engine.new_legal(game.kernel)
     return Scratch(
-        np.zeros(NUM_STATES, game.kernel.state),
+        np.zeros(AHEAD + longest_decision + 1, game.kernel.state),
         legal_bits,
         legal_bits.copy(),
-        engine.new_legal(game.kernel, LONGEST_DECISION),
+        engine.new_legal(game.kernel, longest_decision),
         np.zeros(legal_bits.size // engine.GROUP, np.uint64),
         np.zeros(engine.MAX_PLAYERS),
     )
@@ -140,7 +139,7 @@ def best_of_decision(scratch: Scratch, mover: int) -> float:
         state = states[AHEAD + level + 1]
         states[AHEAD + level + 1] = states[AHEAD + level]
         play(state, action)
-        if level + 1 < LONGEST_DECISION and goes_on(state, mover):
+        if level + 1 < len(sets) and goes_on(state, mover):
             level += 1
             find_legal(state, sets[level])
         else:

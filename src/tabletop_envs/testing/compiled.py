@@ -65,7 +65,7 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
     where = f"the kernel with {kernel.num_actions} actions"
     try:
         function.compile((typeof(states), typeof(words), int64, typeof(observation), uint64))
-    except Exception as error:  # Numba's own errors, and what falls out of its depths.
+    except Exception as error:  # Numba raises errors of many kinds.
         raise ContractError(
             f"{name}: it is registered (kernels.register) and Numba compiles it",
             f"{type(error).__name__}: {str(error).strip()}",

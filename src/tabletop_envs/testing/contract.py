@@ -74,9 +74,9 @@ def option_cases(game: Game) -> list[dict[str, Any]]:
     """
     cases: list[dict[str, Any]] = [{}]
     for option in game.options:
-        truth = isinstance(option.default, bool)
+        is_bool = isinstance(option.default, bool)
         ends: Sequence[int | bool] = (
-            (False, True) if truth else sorted({option.minimum, option.maximum})
+            (False, True) if is_bool else sorted({option.minimum, option.maximum})
         )
         for value in ends:
             if value != option.default and (option.name != "max_plies" or value == option.minimum):

@@ -75,8 +75,8 @@ def check_options(make: MakeEnv, game: Game) -> None:
     """Check that the constructor hands options on, and refuses impossible ones by name."""
     played = Played(game.name, {}, 0)
     for option in game.options:
-        truth = isinstance(option.default, bool)
-        value: int | bool = not option.default if truth else option.maximum
+        is_bool = isinstance(option.default, bool)
+        value: int | bool = not option.default if is_bool else option.maximum
         taken = make(**{option.name: value}).options
         played.require(
             taken.get(option.name) == value,
@@ -85,8 +85,8 @@ def check_options(make: MakeEnv, game: Game) -> None:
         )
     impossible: list[tuple[str, Any]] = [("no_such_option", 1)]
     for option in game.options:
-        truth = isinstance(option.default, bool)
-        outside = () if truth else (option.minimum - 1, option.maximum + 1)
+        is_bool = isinstance(option.default, bool)
+        outside = () if is_bool else (option.minimum - 1, option.maximum + 1)
         impossible += [(option.name, value) for value in ("many", None, 0.5, *outside)]
     for name, value in impossible:
         found = "it is taken"

@@ -28,7 +28,7 @@ NONSENSE: tuple[Any, ...] = (
 def check_copies(make: MakeEnv, whole: Played) -> None:
     """Check copies of all kinds at the beginning, in the middle and at the end of a game."""
     length = len(whole.actions)
-    chance = random.Random(whole.seed)
+    rng = random.Random(whole.seed)
     for moment in sorted({0, 1, length // 3, 2 * length // 3, length}):
         env, played = play_again(make, whole, moment)
         options = played.options
@@ -41,7 +41,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
         for _ in range(FOLLOWING):
             if is_over(lead):
                 break
-            actions.append(chance.choice(legal_actions(lead)))
+            actions.append(rng.choice(legal_actions(lead)))
             lead.step(actions[-1])
             views.append(look(lead))
         for way in ("clone", "deepcopy", "pickle", "restore"):
@@ -52,7 +52,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
                 different = differing(view, look(twin))
                 played.require(
                     not different,
-                    f"{way}: what follows is the same, board and chance",
+                    f"{way}: what follows is the same, board and randomness",
                     f"{different} differ after the further actions {actions[:number]}",
                 )
         played.require(
@@ -147,7 +147,7 @@ def check_refusals(make: MakeEnv, whole: Played) -> None:
 
 def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
     """Check that a position that was taken can be played within the spaces, and restored."""
-    chance, twin = random.Random(what), env.clone()
+    rng, twin = random.Random(what), env.clone()
     taken = "restore, read_position: a position that is taken"
     for ply in range(FOLLOWING + 1):
         where = f"{ply} actions after {what} was taken"
@@ -178,7 +178,7 @@ def check_puzzle(env: TabletopEnv, what: str, played: Played) -> None:
             f"{taken} has legal actions or is over",
             f"nothing is legal {where}",
         )
-        env.step(chance.choice(legal))
+        env.step(rng.choice(legal))
 
 
 def spoil(snapshot: Snapshot, game: Game) -> Iterator[tuple[str, Snapshot]]:

@@ -18,11 +18,11 @@ ILLEGAL, GAMES = 2, 10
 
 def random_game(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> Played:
     """A whole game of random actions."""
-    played, chance = Played(game.name, options, seed), random.Random(seed)
+    played, rng = Played(game.name, options, seed), random.Random(seed)
     env = make(**options)
     env.reset(seed=seed)
     while not is_over(env):
-        played.actions.append(chance.choice(legal_actions(env)))
+        played.actions.append(rng.choice(legal_actions(env)))
         env.step(played.actions[-1])
     return played
 
@@ -48,7 +48,7 @@ class GameWalk:
         self.env = make(on_illegal="raise", render_mode="ansi", **options)
         self.other = make(on_illegal="raise", mask_in="info", **options)
         self.agents = self.env.possible_agents
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
 
     def run(self) -> None:
         """Play the game to its end."""
@@ -69,7 +69,7 @@ class GameWalk:
             legal = legal_actions(env)
             names = self.check_names(legal)
             self.check_illegal()
-            action = self.chance.choice(legal)
+            action = self.rng.choice(legal)
             env.step(env.str_to_action(names[action]))
             self.other.step(action)
             self.played.actions.append(action)
@@ -145,7 +145,7 @@ class GameWalk:
                 )
         if self.game.has_chance:
             for agent in self.agents:
-                guess = env.clone(hide_from=agent, rng=self.chance.getrandbits(64))
+                guess = env.clone(hide_from=agent, rng=self.rng.getrandbits(64))
                 require(
                     guess.render(viewer=agent) == env.render(viewer=agent),
                     "text: a viewer is not shown what is hidden",
@@ -170,7 +170,7 @@ class GameWalk:
                 f"{owners.get(name)} and {action} are both called {name!r}",
             )
             owners[name] = action
-        action = self.chance.choice(legal)
+        action = self.rng.choice(legal)
         require(
             env.str_to_action(names[action]) == action,
             "str_to_action: the inverse of action_to_str",
@@ -182,7 +182,7 @@ class GameWalk:
         """Check that illegal and impossible actions raise ValueError and change nothing."""
         env, before = self.env, self.env.snapshot()
         illegal = np.flatnonzero(env.action_mask() == 0).tolist()
-        tried = self.chance.sample(illegal, min(ILLEGAL, len(illegal)))
+        tried = self.rng.sample(illegal, min(ILLEGAL, len(illegal)))
         for action in (*tried, -1, env.num_actions, 1.5, None):
             found = "nothing is raised"
             try:
@@ -233,9 +233,9 @@ def check_losing(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: in
     env = make(on_illegal="lose", **options)
     for played in (Played(game.name, options, seed + number) for number in range(GAMES)):
         env.reset(seed=played.seed)
-        chance = random.Random(played.seed)
+        rng = random.Random(played.seed)
         while env.action_mask().all() and not is_over(env):
-            played.actions.append(chance.choice(legal_actions(env)))
+            played.actions.append(rng.choice(legal_actions(env)))
             env.step(played.actions[-1])
         if not is_over(env):
             break

@@ -225,7 +225,7 @@ class GameCheck:
         self.options = options
         self.played = Played(game.name, options, seed)
         self.rules = Rules(game.kernel, self.played, allow_floats)
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
         self.low, self.high = game.bounds()
         self.players = range(game.num_players(options))
         # What belongs to the options: `start` reads it, nothing writes it.
@@ -253,16 +253,16 @@ class GameCheck:
                 return
             legal = set(actions)
             size = self.game.kernel.num_actions
-            for illegal in (self.chance.randrange(-1, size + 1) for _ in range(ILLEGAL)):
+            for illegal in (self.rng.randrange(-1, size + 1) for _ in range(ILLEGAL)):
                 if illegal not in legal:
                     self.rules.step_illegally(state, illegal)
-            action = self.chance.choice(actions)
+            action = self.rng.choice(actions)
             after = self.rules.step(state, action)
             played.actions.append(action)
             self.check_common("step", state, after)
             require(
                 self.game.has_chance or after["rng"] == state["rng"],
-                "step: it draws no chance, as the game's has_chance = False says",
+                "step: it draws nothing at random, as the game's has_chance = False says",
                 "rng has changed",
             )
             if reference:
@@ -294,7 +294,7 @@ class GameCheck:
         require(
             status != RUNNING or ply < limit,
             f"{name}: after max_plies actions the game is over",
-            f"it goes on at ply {ply} with max_plies={limit}",
+            f"it continues at ply {ply} with max_plies={limit}",
         )
         require(
             status != BY_LIMIT or ply >= limit,
@@ -331,7 +331,7 @@ class GameCheck:
     def check_hidden(self, state: State, player: int, seen: Any, words: Words | None) -> None:
         """Resample what a player cannot see: what the player sees must not change."""
         require = self.played.require
-        for generator in (self.chance.getrandbits(64), self.chance.getrandbits(64)):
+        for generator in (self.rng.getrandbits(64), self.rng.getrandbits(64)):
             guess = self.rules.deal_hidden(state, player, generator)
             require(
                 np.array_equal(self.rules.observe(guess, player), seen),

@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, rng, state_dtype
+from tabletop_envs.kernels import RUNNING, State, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
+from tabletop_envs.kernels.llvm import store
 from tabletop_envs.kernels.meeples import table
-from tabletop_envs.kernels.meeples.table import FIELDS, WORDS, load
-from tabletop_envs.kernels.vectors import store
+from tabletop_envs.kernels.meeples.table import FIELDS, WORDS, Board, StoredBoard, load
 
 FIRST_STONE, FIRST_DIRECTION, PASS, REROLL, NUM_ACTIONS = 576, 604, 608, 609, 610
 
@@ -108,16 +108,16 @@ STATE = state_dtype(
 
 
 @jit_inline
-def layout_of(state: Any) -> Any:
+def layout_of(state: State) -> Board:
     """The fields that carry a stone."""
     return load(state.values[0]) | load(state.values[1]) | load(state.values[2])
 
 
 @jit_inline
-def fields_of_value(state: Any, value: int) -> Any:
+def fields_of_value(state: State, value: int) -> Board:
     """The fields that show a value (uint64)."""
     code = value + ONE
-    fields = ~table.no_fields()
+    fields = ~table.NO_FIELDS
     for bit in range(3):
         plane = load(state.values[bit])
         if not (code >> np.uint64(bit)) & ONE:
@@ -127,7 +127,7 @@ def fields_of_value(state: Any, value: int) -> Any:
 
 
 @jit_inline
-def value_at(state: Any, field: int) -> int:
+def value_at(state: State, field: int) -> int:
     """The value of a field that carries a stone (uint64), 7 where there is none."""
     code = (
         table.bit_at(state.values[0], field)
@@ -138,32 +138,32 @@ def value_at(state: Any, field: int) -> int:
 
 
 @jit_inline
-def of_all_players(boards: Any) -> Any:
+def of_all_players(boards: StoredBoard) -> Board:
     """Everybody's meeples, or blocks."""
     return load(boards[0]) | load(boards[1]) | load(boards[2]) | load(boards[3])
 
 
 @jit_inline
-def valued_fields(state: Any) -> Any:
+def valued_fields(state: State) -> Board:
     """The fields of value 1 … 6: a code of 2 or more."""
     return load(state.values[1]) | load(state.values[2])
 
 
 @jit_inline
-def empty_fields(state: Any) -> Any:
+def empty_fields(state: State) -> Board:
     """Empty fields on which something may be placed (M5)."""
     return valued_fields(state) & ~(of_all_players(state.meeples) | of_all_players(state.blocks))
 
 
 @jit_inline
-def second_field(state: Any, stone: int) -> int:
+def second_field(state: State, stone: int) -> int:
     """The field of a stone's second half (uint64), on the table even after an illegal action."""
     field = np.uint64(state.first_field[stone]) + _STEPS[np.uint64(state.direction[stone])]
     return min(field, np.uint64(FIELDS - 1))
 
 
 @jit_inline
-def stone_fields(state: Any, stone: int) -> Any:
+def stone_fields(state: State, stone: int) -> Board:
     """The two fields of a stone on the table."""
     first = table.one_field(np.uint64(state.first_field[stone]))
     return first | table.one_field(second_field(state, stone))
@@ -176,7 +176,7 @@ def field_of(action: int) -> int:
 
 
 @jit_inline
-def other_halves(state: Any, halves: Any) -> Any:
+def other_halves(state: State, halves: Board) -> Board:
     """The other halves of the stones that have a half among these fields."""
     across, upright = load(state.across), load(state.upright)
     return (
@@ -191,7 +191,7 @@ def other_halves(state: Any, halves: Any) -> Any:
 
 
 @jitable
-def toggle_stone(state: Any, stone: int) -> None:
+def toggle_stone(state: State, stone: int) -> None:
     """Put a stone (uint64) on the boards, or take it off, by its `first_field` and `direction`."""
     first, second = np.uint64(state.first_field[stone]), second_field(state, stone)
     first_code, second_code = _HALVES[stone, 0] + ONE, _HALVES[stone, 1] + ONE
@@ -205,7 +205,7 @@ def toggle_stone(state: Any, stone: int) -> None:
 
 
 @jitable
-def lay(state: Any, stone: int, field: int, direction: int) -> None:
+def lay(state: State, stone: int, field: int, direction: int) -> None:
     """Lay a stone that is not on the table (all uint64)."""
     state.first_field[stone] = field
     state.direction[stone] = direction
@@ -215,7 +215,7 @@ def lay(state: Any, stone: int, field: int, direction: int) -> None:
 
 
 @jitable
-def put(state: Any, field: int) -> None:
+def put(state: State, field: int) -> None:
     """Put a meeple of the player to move from supply on a field."""
     player = state.to_move
     table.toggle(state.meeples[player], field, ONE)
@@ -224,7 +224,7 @@ def put(state: Any, field: int) -> None:
 
 
 @jitable
-def move(state: Any, player: int, origin: int, target: int) -> None:
+def move(state: State, player: int, origin: int, target: int) -> None:
     """Move a meeple; scores count the values of the fields (M28)."""
     table.toggle(state.meeples[player], origin, ONE)
     table.toggle(state.meeples[player], target, ONE)
@@ -232,7 +232,7 @@ def move(state: Any, player: int, origin: int, target: int) -> None:
 
 
 @jitable
-def roll(state: Any, number: int) -> None:
+def roll(state: State, number: int) -> None:
     """Roll `number` dice into the empty pool."""
     state.dice[:] = 0
     generator = state.rng
@@ -243,7 +243,7 @@ def roll(state: Any, number: int) -> None:
 
 
 @jitable
-def dice_in_pool(state: Any) -> int:
+def dice_in_pool(state: State) -> int:
     """How many dice lie in the pool."""
     number = 0
     for value in range(1, 7):
@@ -252,7 +252,7 @@ def dice_in_pool(state: Any) -> int:
 
 
 @jitable
-def reset_blocks_bookkeeping(state: Any) -> None:
+def reset_blocks_bookkeeping(state: State) -> None:
     """Reset what is counted in the blocks phase."""
     state.passed[:] = False
     state.set_block[:] = False
@@ -265,9 +265,9 @@ def reset_blocks_bookkeeping(state: Any) -> None:
 
 
 @njit
-def start(state: Any) -> None:
+def start(state: State) -> None:
     """Clear the table, shuffle and deal the stones (M2); options are kept."""
-    none = table.no_fields()
+    none = table.NO_FIELDS
     for bit in range(3):
         store(state.values[bit], 0, none)
     store(state.across, 0, none)
@@ -320,7 +320,7 @@ def draw_stone(pool: int, generator: int) -> tuple[int, int]:
 
 
 @jitable
-def deal_hidden(state: Any, player: int, generator: int) -> None:
+def deal_hidden(state: State, player: int, generator: int) -> None:
     """Resample what `player` cannot see; the game continues with `generator` (uint64).
 
     Hidden are the other players' hands, a stone that another player has chosen but not laid, and

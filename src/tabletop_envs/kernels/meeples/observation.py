@@ -9,12 +9,10 @@ taken up is seen, as it is at a table, but not which.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import RUNNING, Part, offsets
+from tabletop_envs.kernels import RUNNING, Observation, Part, State, offsets
 from tabletop_envs.kernels.bits import (
     ONE,
     ZERO,
@@ -22,9 +20,8 @@ from tabletop_envs.kernels.bits import (
     jitable,
     popcount,
     write_bytes,
-    write_number_word,
-    write_word,
 )
+from tabletop_envs.kernels.llvm import write_number_word, write_word
 from tabletop_envs.kernels.meeples import material
 from tabletop_envs.kernels.meeples.material import (
     ALL_STONES,
@@ -134,7 +131,7 @@ def player_at(place: int, player: int, players: int) -> int:
 
 
 @jitable
-def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -> None:
+def write_planes(state: State, player: int, chosen_seen: bool, observation: Observation) -> None:
     """Write the parts with a number for each field, from `values` to `marked`."""
     ones, twos, fours = state.values[0], state.values[1], state.values[2]
     for index in range(WORDS):
@@ -171,7 +168,7 @@ def write_planes(state: Any, player: int, chosen_seen: bool, observation: Any) -
 
 
 @jitable
-def write_places(state: Any, player: int, observation: Any) -> None:
+def write_places(state: State, player: int, observation: Observation) -> None:
     """Write the parts with a number for each place, from `hand_sizes` to `dice_allowed`."""
     players, running = state.num_players, state.status == RUNNING
     for place in range(MAX_PLAYERS):
@@ -188,7 +185,7 @@ def write_places(state: Any, player: int, observation: Any) -> None:
 
 
 @njit
-def observe(state: Any, player: int, observation: Any) -> None:
+def observe(state: State, player: int, observation: Observation) -> None:
     """Write what a player sees, from front to back in the order of the table."""
     players = state.num_players
     chosen_seen = state.open_hands or state.to_move == player or state.phase >= MEEPLES

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, register
+from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, LegalBits, State, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, store
 from tabletop_envs.kernels.meeples import material, observation, stones, table
 from tabletop_envs.kernels.meeples.material import (
     BLOCKS,
@@ -43,8 +44,8 @@ from tabletop_envs.kernels.meeples.material import (
     SIDESTEP,
     STONES,
 )
-from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS, WORDS, load
-from tabletop_envs.kernels.vectors import any_bits, store
+from tabletop_envs.kernels.meeples.stones import Choices
+from tabletop_envs.kernels.meeples.table import FIELDS, WORD_BITS, WORDS, Board, load
 
 PASS_BIT: Any = ONE << np.uint64(PASS - FIELDS)
 REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
@@ -54,20 +55,20 @@ REROLL_BIT: Any = ONE << np.uint64(REROLL - FIELDS)
 
 
 @jitable
-def setup_actions(state: Any) -> Any:
+def setup_actions(state: State) -> Choices:
     """A stone; once more; then one of the four fields for the meeple (M8)."""
     laid = np.uint64(state.setup_stones)
     if popcount(laid) == np.uint64(2):
-        fields = table.no_fields()
+        fields = table.NO_FIELDS
         for stone in range(material.NUM_STONES):
             if (laid >> np.uint64(stone)) & ONE:
                 fields |= material.stone_fields(state, np.uint64(stone))
         return fields & material.valued_fields(state), ZERO
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
-def setup_step(state: Any, action: int) -> None:
+def setup_step(state: State, action: int) -> None:
     """Lay a stone, or put the meeple; then the next player's setup or the first round (M9)."""
     if popcount(np.uint64(state.setup_stones)) < np.uint64(2):
         stone = stones.lay_step(state, action)
@@ -85,18 +86,18 @@ def setup_step(state: Any, action: int) -> None:
 
 
 @jitable
-def begin_round(state: Any) -> None:
+def begin_round(state: State) -> None:
     """Remove the blocks and roll the dice (M10)."""
     state.round += 1
     state.new_meeples = 0
     for player in range(state.num_players):
-        store(state.blocks[player], 0, table.no_fields())
+        store(state.blocks[player], 0, table.NO_FIELDS)
     material.roll(state, state.num_players * state.dice_per_player)
     stones_or_blocks(state, 0)
 
 
 @jitable
-def stones_or_blocks(state: Any, first_player: int) -> None:
+def stones_or_blocks(state: State, first_player: int) -> None:
     """Let the next player with stones in hand, from this one on, lay one (M11), else set blocks."""
     for player in range(first_player, state.num_players):
         if state.hands[player] != 0:
@@ -106,13 +107,13 @@ def stones_or_blocks(state: Any, first_player: int) -> None:
 
 
 @jitable
-def stones_actions(state: Any) -> Any:
+def stones_actions(state: State) -> Choices:
     """A stone (M11). None is bound to its values, so all of the hand have places, or none."""
-    return table.no_fields(), np.uint64(state.hands[state.to_move])
+    return table.NO_FIELDS, np.uint64(state.hands[state.to_move])
 
 
 @jitable
-def stones_step(state: Any, action: int) -> None:
+def stones_step(state: State, action: int) -> None:
     """Lay the stone; then the next player is to move."""
     if stones.lay_step(state, action) != np.uint64(NO_STONE):
         stones_or_blocks(state, state.to_move + 1)
@@ -122,30 +123,26 @@ def stones_step(state: Any, action: int) -> None:
 
 
 @jit_inline
-def block_fields(state: Any, player: int) -> Any:
+def block_fields(state: State, player: int) -> Board:
     """Where the player may set a block with a die of the pool (M12)."""
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for value in range(1, 7):
-        fields |= material.fields_of_value(state, np.uint64(value)) & table.all_or_none(
-            state.dice[value] > 0
-        )
+        in_pool = table.all_or_none(state.dice[value] > 0)
+        fields |= material.fields_of_value(state, np.uint64(value)) & in_pool
     own_blocks, own_meeples = load(state.blocks[player]), load(state.meeples[player])
-    return (
-        fields
-        & table.neighbours(own_blocks | own_meeples)
-        & ~(own_blocks | material.of_all_players(state.meeples))
-    )
+    fields &= table.neighbours(own_blocks | own_meeples)
+    return fields & ~(own_blocks | material.of_all_players(state.meeples))
 
 
 @jitable
-def blocks_actions(state: Any) -> Any:
+def blocks_actions(state: State) -> Choices:
     """Set a block or pass; where no die fits, re-roll or pass (M13, M14, M16)."""
     fields = block_fields(state, state.to_move)
     return fields, PASS_BIT | (REROLL_BIT & ~table.all_or_none(any_bits(fields)))
 
 
 @jitable
-def blocks_step(state: Any, action: int) -> None:
+def blocks_step(state: State, action: int) -> None:
     """Set a block, pass, or re-roll."""
     player = state.to_move
     if action == np.uint64(REROLL):
@@ -164,7 +161,7 @@ def blocks_step(state: Any, action: int) -> None:
 
 
 @jitable
-def take_die(state: Any, player: int, field: int) -> None:
+def take_die(state: State, player: int, field: int) -> None:
     """Set a block and take the die; a foreign block is replaced (M12)."""
     state.dice[material.value_at(state, field)] -= 1
     for other in range(state.num_players):
@@ -176,7 +173,7 @@ def take_die(state: Any, player: int, field: int) -> None:
 
 
 @jitable
-def allow_one_die_more(state: Any) -> None:
+def allow_one_die_more(state: State) -> None:
     """Let everybody take only one more die from the first pass on (M15): all were UNLIMITED."""
     for player in range(state.num_players):
         if state.dice_allowed[player] == material.UNLIMITED:
@@ -184,7 +181,7 @@ def allow_one_die_more(state: Any) -> None:
 
 
 @jitable
-def fail(state: Any) -> None:
+def fail(state: State) -> None:
     """Count a failed turn: no die fits after the re-roll either (M13)."""
     player = state.to_move
     state.fails += 1
@@ -196,13 +193,13 @@ def fail(state: Any) -> None:
 
 
 @jitable
-def give_up_actions(state: Any) -> Any:
+def give_up_actions(state: State) -> Choices:
     """Any own block."""
     return load(state.blocks[state.to_move]), ZERO
 
 
 @jitable
-def give_up_step(state: Any, action: int) -> None:
+def give_up_step(state: State, action: int) -> None:
     """Remove the block; its die returns to the pool with the value of that field (M13)."""
     field = material.field_of(action)
     table.toggle(state.blocks[state.to_move], field, ONE)
@@ -212,7 +209,7 @@ def give_up_step(state: Any, action: int) -> None:
 
 
 @jitable
-def end_blocks_turn(state: Any) -> None:
+def end_blocks_turn(state: State) -> None:
     """End the phase (M17), or let the next player move who may still take a die."""
     state.rerolled = False
     players = state.num_players
@@ -235,37 +232,27 @@ def end_blocks_turn(state: Any) -> None:
 
 
 @jitable
-def meeples_actions(state: Any) -> Any:
+def meeples_actions(state: State) -> Choices:
     """Put a meeple, move one, or end the turn (M18); M6 ignores a moved meeple's old field."""
     player = state.to_move
     own, blocks = load(state.meeples[player]), load(state.blocks[player])
     if state.chosen_field != NO_FIELD:
         staying = own & ~table.one_field(np.uint64(state.chosen_field))
         return blocks & ~table.neighbours(staying), ZERO
-    from_above, from_below, from_left, from_right = (
-        table.down(own),
-        table.up(own),
-        table.right(own),
-        table.left(own),
-    )
+    from_above, from_below = table.down(own), table.up(own)
+    from_left, from_right = table.right(own), table.left(own)
     vertical, horizontal = from_above | from_below, from_left | from_right
     several = (from_above & from_below) | (from_left & from_right) | (vertical & horizontal)
     open_blocks = blocks & ~(vertical | horizontal)
     # A block beside exactly one own meeple is open to that meeple alone.
     beside_one = blocks & (vertical | horizontal) & ~several
-    movable = own & (
-        table.neighbours(beside_one)
-        | (~table.no_fields() & table.all_or_none(any_bits(open_blocks)))
-    )
-    return (
-        (open_blocks & table.all_or_none(state.supply[player] > 0))
-        | (movable & table.all_or_none(not state.moved)),
-        PASS_BIT,
-    )
+    movable = own & (table.neighbours(beside_one) | table.all_or_none(any_bits(open_blocks)))
+    movable &= table.all_or_none(not state.moved)
+    return (open_blocks & table.all_or_none(state.supply[player] > 0)) | movable, PASS_BIT
 
 
 @jitable
-def meeples_step(state: Any, action: int) -> None:
+def meeples_step(state: State, action: int) -> None:
     """Put a meeple, choose one or move it, or end the turn."""
     player = state.to_move
     if action == np.uint64(PASS):
@@ -288,7 +275,7 @@ def meeples_step(state: Any, action: int) -> None:
 
 
 @jitable
-def end_meeples_turn(state: Any) -> None:
+def end_meeples_turn(state: State) -> None:
     """Let the next player move, or end the round and perhaps the game (M27)."""
     state.moved = False
     if state.to_move + 1 < state.num_players:
@@ -312,7 +299,7 @@ def end_meeples_turn(state: Any) -> None:
 
 
 @jitable
-def occupied(state: Any, field: int) -> None:
+def occupied(state: State, field: int) -> None:
     """Set off the special action of a newly occupied field, each value once a chain (M19, M25)."""
     value = material.value_at(state, field)
     if ONE <= value <= np.uint64(4) and not (np.uint64(state.fired) >> value) & ONE:
@@ -324,19 +311,7 @@ def occupied(state: Any, field: int) -> None:
 
 
 @jitable
-def special_can_be_carried_out(state: Any) -> bool:
-    """Whether there is a choice, other than to decline (M25)."""
-    if state.phase == LAND:
-        return stones.stones_to_land(state) != ZERO
-    if state.phase == SIDESTEP:
-        return any_bits(sidestep_actions(state)[0])
-    if state.phase == CLONE:
-        return any_bits(clone_actions(state)[0])
-    return any_bits(teleport_actions(state)[0])
-
-
-@jitable
-def end_chain(state: Any) -> None:
+def end_chain(state: State) -> None:
     """End the running special action and its chain."""
     state.fired = 0
     state.source = NO_FIELD
@@ -344,13 +319,13 @@ def end_chain(state: Any) -> None:
 
 
 @jitable
-def land_actions(state: Any) -> Any:
+def land_actions(state: State) -> Choices:
     """A stone (M21)."""
-    return table.no_fields(), stones.stones_to_land(state)
+    return table.NO_FIELDS, stones.stones_to_land(state)
 
 
 @jitable
-def land_step(state: Any, action: int) -> None:
+def land_step(state: State, action: int) -> None:
     """Pick the stone up with everything on it and lay it elsewhere."""
     if not stones.choose_place(state, action):
         return
@@ -368,14 +343,14 @@ def land_step(state: Any, action: int) -> None:
 
 
 @jitable
-def sidestep_actions(state: Any) -> Any:
+def sidestep_actions(state: State) -> Choices:
     """Any meeple that can go diagonally to an empty field, then the field (M22).
 
     A diagonal step never ends beside its own start, so M6 may look at all meeples where they are.
     """
     empty = material.empty_fields(state)
     chosen = np.uint64(state.chosen_field)
-    fields = table.no_fields()
+    fields = table.NO_FIELDS
     for player in range(state.num_players):
         meeples = load(state.meeples[player])
         targets = empty & ~table.neighbours(meeples)
@@ -387,7 +362,7 @@ def sidestep_actions(state: Any) -> Any:
 
 
 @jitable
-def sidestep_step(state: Any, action: int) -> None:
+def sidestep_step(state: State, action: int) -> None:
     """Decline, choose a meeple, or move it; an own one occupies its field (M26)."""
     if action == np.uint64(PASS):
         end_chain(state)
@@ -408,7 +383,7 @@ def sidestep_step(state: Any, action: int) -> None:
 
 
 @jitable
-def clone_actions(state: Any) -> Any:
+def clone_actions(state: State) -> Choices:
     """An empty field beside the source, beside no other own meeple (M23, M6)."""
     player = state.to_move
     source = table.one_field(np.uint64(state.source))
@@ -418,7 +393,7 @@ def clone_actions(state: Any) -> Any:
 
 
 @jitable
-def clone_step(state: Any, action: int) -> None:
+def clone_step(state: State, action: int) -> None:
     """Put the clone, which occupies its field (M26)."""
     field = material.field_of(action)
     material.put(state, field)
@@ -427,16 +402,15 @@ def clone_step(state: Any, action: int) -> None:
 
 
 @jitable
-def teleport_actions(state: Any) -> Any:
+def teleport_actions(state: State) -> Choices:
     """Another empty field of value 1 (M24, M6)."""
     others = load(state.meeples[state.to_move]) & ~table.one_field(np.uint64(state.source))
-    return material.empty_fields(state) & material.fields_of_value(state, ONE) & ~table.neighbours(
-        others
-    ), ZERO
+    targets = material.empty_fields(state) & material.fields_of_value(state, ONE)
+    return targets & ~table.neighbours(others), ZERO
 
 
 @jitable
-def teleport_step(state: Any, action: int) -> None:
+def teleport_step(state: State, action: int) -> None:
     """Move the meeple that set it off there."""
     material.move(state, state.to_move, material.field_of(state.source), material.field_of(action))
     end_chain(state)
@@ -445,41 +419,42 @@ def teleport_step(state: Any, action: int) -> None:
 # The game as a whole
 
 
-@njit
-def legal_actions(state: Any, legal_bits: Any) -> None:
-    """The choices that can be completed, by phase."""
+@jitable
+def choices(state: State) -> Choices:
+    """The choices that can be completed, by phase: a board of fields, and a word of all others."""
     phase = state.phase
     if state.chosen_stone != NO_STONE:
-        fields, others = stones.place_actions(state)
-    elif phase == SETUP:
-        fields, others = setup_actions(state)
-    elif phase == STONES:
-        fields, others = stones_actions(state)
-    elif phase == BLOCKS:
-        fields, others = blocks_actions(state)
-    elif phase == GIVE_UP:
-        fields, others = give_up_actions(state)
-    elif phase == MEEPLES:
-        fields, others = meeples_actions(state)
-    elif phase == LAND:
-        fields, others = land_actions(state)
-    elif phase == SIDESTEP:
-        fields, others = sidestep_actions(state)
-    elif phase == CLONE:
-        fields, others = clone_actions(state)
-    else:
-        fields, others = teleport_actions(state)
+        return stones.place_actions(state)
+    if phase == SETUP:
+        return setup_actions(state)
+    if phase == STONES:
+        return stones_actions(state)
+    if phase == BLOCKS:
+        return blocks_actions(state)
+    if phase == GIVE_UP:
+        return give_up_actions(state)
+    if phase == MEEPLES:
+        return meeples_actions(state)
+    if phase == LAND:
+        return land_actions(state)
+    if phase == SIDESTEP:
+        return sidestep_actions(state)
+    if phase == CLONE:
+        return clone_actions(state)
+    return teleport_actions(state)
+
+
+@njit
+def legal_actions(state: State, legal_bits: LegalBits) -> None:
+    """Write the set of legal actions."""
+    fields, others = choices(state)
     store(legal_bits, 0, fields)
     legal_bits[WORDS] = others
 
 
 @njit
-def step(state: Any, action: int) -> None:
-    """Play a legal action, by phase; then the limit of M29.
-
-    A special action in which nothing has been chosen has just been set off, and ends here if it
-    cannot be carried out.
-    """
+def step(state: State, action: int) -> None:
+    """Play a legal action, by phase; then the limit of M29."""
     choice = min(np.uint64(action), np.uint64(material.NUM_ACTIONS - 1))
     phase = state.phase
     if phase == SETUP:
@@ -500,13 +475,11 @@ def step(state: Any, action: int) -> None:
         clone_step(state, choice)
     else:
         teleport_step(state, choice)
-    if (
-        state.phase >= LAND
-        and state.chosen_stone == NO_STONE
-        and state.chosen_field == NO_FIELD
-        and not special_can_be_carried_out(state)
-    ):
-        end_chain(state)
+    if state.phase >= LAND and state.chosen_stone == NO_STONE and state.chosen_field == NO_FIELD:
+        # A special action that has just been set off falls away if it cannot be carried out (M25).
+        fields, others = choices(state)
+        if not any_bits(fields) and others & ~PASS_BIT == ZERO:
+            end_chain(state)
     state.ply += 1
     if state.status == RUNNING and state.ply >= state.max_plies:
         state.status = BY_LIMIT

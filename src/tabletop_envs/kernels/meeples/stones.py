@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from tabletop_envs.kernels import State
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
+from tabletop_envs.kernels.llvm import any_bits, count_bits
 from tabletop_envs.kernels.meeples import material, table
 from tabletop_envs.kernels.meeples.material import (
     FIRST_DIRECTION,
@@ -29,8 +31,21 @@ from tabletop_envs.kernels.meeples.material import (
     NUM_STONES,
     STONES,
 )
-from tabletop_envs.kernels.meeples.table import DOWN, FIELDS, LEFT, RIGHT, SIDE, UP, load
-from tabletop_envs.kernels.vectors import any_bits, count_bits
+from tabletop_envs.kernels.meeples.table import (
+    DOWN,
+    FIELDS,
+    LEFT,
+    RIGHT,
+    SIDE,
+    UP,
+    Board,
+    StoredBoard,
+    load,
+)
+
+# Boards by direction; a board of fields, and a word of all other actions.
+Places = tuple[Board, Board, Board, Board]
+Choices = tuple[Board, Any]
 
 DIRECTION_SHIFT: Any = np.uint64(FIRST_DIRECTION - FIELDS)
 # The first half of the game's first stone (M7).
@@ -38,7 +53,7 @@ CENTRE: Any = np.uint64(SIDE // 2 * SIDE + SIDE // 2 - 1)
 
 
 @jit_inline
-def find_places(first: Any, second: Any, rim: Any) -> Any:
+def find_places(first: Board, second: Board, rim: Board) -> Places:
     """The places with the halves on the fields `first` and `second`, one of them on the rim."""
     touching = second & rim
     first_touching = first & rim
@@ -52,13 +67,13 @@ def find_places(first: Any, second: Any, rim: Any) -> Any:
 
 
 @jit_inline
-def first_halves(places: Any) -> Any:
+def first_halves(places: Places) -> Board:
     """The fields for a first half in any of the places."""
     return places[UP] | places[RIGHT] | places[DOWN] | places[LEFT]
 
 
 @jit_inline
-def directions_from(places: Any, field: int) -> int:
+def directions_from(places: Places, field: int) -> int:
     """The actions of the directions in which a place lies from a field (uint64)."""
     directions = (
         table.has(places[UP], field)
@@ -70,7 +85,7 @@ def directions_from(places: Any, field: int) -> int:
 
 
 @jitable
-def choose_place(state: Any, action: int) -> bool:
+def choose_place(state: State, action: int) -> bool:
     """Note a choice of stone or field (uint64); True when a direction makes the place complete."""
     if action < np.uint64(FIELDS):
         state.chosen_field = action
@@ -88,13 +103,13 @@ def chosen_direction(action: int) -> int:
 
 
 @jit_inline
-def stone_to_lay(state: Any) -> int:
+def stone_to_lay(state: State) -> int:
     """The stone that has been chosen (uint64); after an illegal action any."""
     return min(np.uint64(state.chosen_stone), np.uint64(NUM_STONES - 1))
 
 
 @jitable
-def lay_step(state: Any, action: int) -> int:
+def lay_step(state: State, action: int) -> int:
     """Play one of the three actions that lay a stone from the hand.
 
     The stone once it lies, before that NO_STONE (uint64).
@@ -109,22 +124,18 @@ def lay_step(state: Any, action: int) -> int:
 
 
 @jitable
-def first_setup_places(state: Any) -> Any:
+def first_setup_places(state: State) -> Places:
     """Where a player's first stone may lie: at the layout, with room for the second beside it (M7).
 
     The second stone needs a bare field beside the first, and another one beside that.
     """
     layout = material.layout_of(state)
     bare, rim = ~layout, table.neighbours(layout)
-    none = table.no_fields()
+    none = table.NO_FIELDS
     if not any_bits(layout):
         return none, table.one_field(CENTRE), none, none
-    above, below, left_of, right_of = (
-        table.down(bare),
-        table.up(bare),
-        table.right(bare),
-        table.left(bare),
-    )
+    above, below = table.down(bare), table.up(bare)
+    left_of, right_of = table.right(bare), table.left(bare)
     room_above = table.down(bare & (above | left_of | right_of))
     room_below = table.up(bare & (below | left_of | right_of))
     room_left = table.right(bare & (left_of | above | below))
@@ -138,7 +149,7 @@ def first_setup_places(state: Any) -> Any:
 
 
 @jitable
-def second_setup_places(state: Any) -> Any:
+def second_setup_places(state: State) -> Places:
     """Where a player's second stone may lie: beside the first (M7)."""
     first_stone = popcount(np.uint64(state.setup_stones) - ONE)
     bare = ~material.layout_of(state)
@@ -146,7 +157,7 @@ def second_setup_places(state: Any) -> Any:
 
 
 @jitable
-def stone_places(state: Any) -> Any:
+def stone_places(state: State) -> Places:
     """At the layout, not beside a stone with an own meeple unless there is no such place (M11)."""
     layout = material.layout_of(state)
     own = load(state.meeples[state.to_move])
@@ -159,7 +170,7 @@ def stone_places(state: Any) -> Any:
 
 
 @jitable
-def land_places(state: Any, stone: int) -> Any:
+def land_places(state: State, stone: int) -> Places:
     """Where a stone may land with what it carries (M21): M6 holds, its set of fields changes."""
     first, second = np.uint64(state.first_field[stone]), material.second_field(state, stone)
     first_board, second_board = table.one_field(first), table.one_field(second)
@@ -182,15 +193,17 @@ def land_places(state: Any, stone: int) -> Any:
 
 
 @jit_inline
-def unchanged(first: Any, second: Any, direction: int, same: int, opposite: int) -> Any:
+def unchanged(first: Board, second: Board, direction: int, same: int, opposite: int) -> Board:
     """The first halves from which the direction `same` would give the stone's old set of fields."""
-    return (first & table.all_or_none(direction == same)) | (
-        second & table.all_or_none(direction == opposite)
+    as_before, turned = (
+        table.all_or_none(direction == same),
+        table.all_or_none(direction == opposite),
     )
+    return (first & as_before) | (second & turned)
 
 
 @jitable
-def stones_to_land(state: Any) -> int:
+def stones_to_land(state: State) -> int:
     """The stones that may be picked up (M21): beside a bare field, with a place to go to."""
     layout = material.layout_of(state)
     bare = ~layout
@@ -212,7 +225,7 @@ def stones_to_land(state: Any) -> int:
 
 
 @jitable
-def place_actions(state: Any) -> Any:
+def place_actions(state: State) -> Choices:
     """The fields for the first half of the chosen stone, or directions from the chosen field."""
     if state.phase == LAND:
         places = land_places(state, np.uint64(state.chosen_stone))
@@ -224,14 +237,14 @@ def place_actions(state: Any) -> Any:
         places = second_setup_places(state)
     if state.chosen_field == NO_FIELD:
         return first_halves(places), ZERO
-    return table.no_fields(), directions_from(places, np.uint64(state.chosen_field))
+    return table.NO_FIELDS, directions_from(places, np.uint64(state.chosen_field))
 
 
 @jit_inline
-def carry(words: Any, old_first: int, old_second: int, first: int, second: int) -> None:
-    """What stands on a stone's halves goes with them; old and new fields may overlap."""
-    on_first, on_second = table.bit_at(words, old_first), table.bit_at(words, old_second)
-    table.toggle(words, old_first, on_first)
-    table.toggle(words, old_second, on_second)
-    table.toggle(words, first, on_first)
-    table.toggle(words, second, on_second)
+def carry(array: StoredBoard, old_first: int, old_second: int, first: int, second: int) -> None:
+    """Carry what stands on a stone's halves along; old and new fields may overlap."""
+    on_first, on_second = table.bit_at(array, old_first), table.bit_at(array, old_second)
+    table.toggle(array, old_first, on_first)
+    table.toggle(array, old_second, on_second)
+    table.toggle(array, first, on_first)
+    table.toggle(array, second, on_second)

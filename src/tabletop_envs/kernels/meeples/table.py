@@ -18,11 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tabletop_envs.kernels.bits import ONE, ZERO, board, jit_inline
-from tabletop_envs.kernels.vectors import (
+from tabletop_envs.kernels.llvm import (
+    Vector,
     VectorType,
-    constant,
     entry,
     loader,
     shuffle,
@@ -42,61 +43,64 @@ ALL_COLUMNS = board("#" * SIDE + "#" * SIDE)
 COLUMNS_FROM_1 = board(("." + "#" * (SIDE - 1)) * 2)
 
 BOARD = VectorType(WORDS, WORD_BITS)
-no_fields = constant(BOARD)
+# For the type checker a board as a value is anything.
+Board = Any
+StoredBoard = npt.NDArray[np.uint64]
+NO_FIELDS = Vector([0] * WORDS, WORD_BITS)
 # The board that the first 12 items of a contiguous array of `uint64` hold.
 load = loader(BOARD)
 
 _ROW, _WORD_BITS = np.uint64(SIDE), np.uint64(WORD_BITS)
-# Each word gets the contents of the next, or the previous; beyond the table the second board's.
+# Each word gets the contents of the next, or of the previous one; beyond the table nothing.
 _next_words = shuffle(*range(1, WORDS + 1))
 _previous_words = shuffle(WORDS, *range(WORDS - 1))
 
 
 @jit_inline
-def up(fields: Any) -> Any:
+def up(fields: Board) -> Board:
     """The fields one row up from those of a board, within the table (as below)."""
-    return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS, no_fields())
+    return (fields >> _ROW) | _next_words((fields << _ROW) & ALL_COLUMNS)
 
 
 @jit_inline
-def down(fields: Any) -> Any:
+def down(fields: Board) -> Board:
     """The fields one row down."""
-    return ((fields << _ROW) & ALL_COLUMNS) | _previous_words(fields >> _ROW, no_fields())
+    return ((fields << _ROW) & ALL_COLUMNS) | _previous_words(fields >> _ROW)
 
 
 @jit_inline
-def left(fields: Any) -> Any:
+def left(fields: Board) -> Board:
     """The fields one column to the left."""
     return (fields & COLUMNS_FROM_1) >> ONE
 
 
 @jit_inline
-def right(fields: Any) -> Any:
+def right(fields: Board) -> Board:
     """The fields one column to the right."""
     return (fields << ONE) & COLUMNS_FROM_1
 
 
 @jit_inline
-def neighbours(fields: Any) -> Any:
+def neighbours(fields: Board) -> Board:
     """The fields that share an edge with one of the board's."""
     return up(fields) | down(fields) | left(fields) | right(fields)
 
 
 @jit_inline
-def diagonals(fields: Any) -> Any:
+def diagonals(fields: Board) -> Board:
     """The fields that share a corner, but no edge, with one of the board's."""
     rows = up(fields) | down(fields)
     return left(rows) | right(rows)
 
 
 @jit_inline
-def one_field(field: int) -> Any:
+def one_field(field: int) -> Board:
     """The board of one field (uint64)."""
-    return with_entry(no_fields(), field // _WORD_BITS, ONE << (field % _WORD_BITS))
+    return with_entry(NO_FIELDS, field // _WORD_BITS, ONE << (field % _WORD_BITS))
 
 
 @jit_inline
-def has(fields: Any, field: int) -> int:
+def has(fields: Board, field: int) -> int:
     """1 if a board has a field, else 0 (uint64)."""
     return (entry(fields, field // _WORD_BITS) >> (field % _WORD_BITS)) & ONE
 
@@ -108,12 +112,12 @@ def all_or_none(condition: bool) -> int:
 
 
 @jit_inline
-def bit_at(array: Any, field: int) -> int:
+def bit_at(array: StoredBoard, field: int) -> int:
     """`has` on a board in a state."""
     return (array[field // _WORD_BITS] >> (field % _WORD_BITS)) & ONE
 
 
 @jit_inline
-def toggle(array: Any, field: int, bit: int) -> None:
+def toggle(array: StoredBoard, field: int, bit: int) -> None:
     """Flip a field of a board in a state if `bit` is 1, not if it is 0 (uint64)."""
     array[field // _WORD_BITS] ^= bit << (field % _WORD_BITS)

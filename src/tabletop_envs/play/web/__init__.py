@@ -1,7 +1,6 @@
 """Play in the browser (the extra `web`): a page on this machine's loopback address.
 
 - `page.py`: the game behind the page, a `Session` for several requests at once; no web.
-- `guide.py`: what to click for an action, and the decision in hand in words.
 - `server.py`, `connections.py`: the web server, and which requests it answers; its limits.
 - `launch.py`: a private file that leads to the page's secret address.
 - `static/`: the page.

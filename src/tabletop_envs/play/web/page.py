@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabletop_envs import checks, registry
 from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.game import Move
 from tabletop_envs.play import session as sessions
 from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session
-from tabletop_envs.play.web.guide import steps
 from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
 
@@ -104,7 +105,7 @@ class WebGame:
                 "yours": len(moves) > 1,
                 "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": name, "steps": steps(action, moves[action])}
+                    {"action": action, "name": name, "steps": _steps(action, moves[action])}
                     for name, action in actions.items()
                 ],
                 "viewer": viewer,
@@ -152,16 +153,7 @@ class WebGame:
         for name in registry.game_names():
             game = registry.get_game(name)
             most = next((o.maximum for o in game.options if o.name == "num_players"), 2)
-            options = [
-                {
-                    "name": option.name,
-                    "default": option.default,
-                    "minimum": option.minimum,
-                    "maximum": option.maximum,
-                    "meaning": option.meaning,
-                }
-                for option in game.options
-            ]
+            options = [asdict(option) for option in game.options]
             players = game.player_names[:most]
             games.append({"game": registry.batch_id(name), "options": options, "players": players})
         return {"games": games, "agents": list(OFFERED_AGENTS)}
@@ -300,3 +292,17 @@ class WebGame:
                 return None
             path = sessions.new_path(games[-1])
             return path if self._save_to(path, games) else None
+
+
+def _steps(action: int, move: Move) -> list[list[str]]:
+    """What to click, one after the other: each step lists element keys, any of which will do.
+
+    `field:12` and `stone:2-5` are elements of the drawing (`render.svg`), `action:608` is a button
+    of the page. Actions whose steps are all the same are told apart by their names, in a menu.
+    """
+    steps = [[f"field:{square}" for square in move.origin]] if move.origin else []
+    if move.target is not None:
+        steps.append([f"field:{move.target}"])
+    if move.stone is not None:
+        steps.append([f"stone:{move.stone}"])
+    return steps or [[f"action:{action}"]]

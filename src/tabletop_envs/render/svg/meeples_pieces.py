@@ -43,7 +43,7 @@ def joint(canvas: Canvas) -> None:
 
 
 def half(canvas: Canvas, value: int) -> None:
-    """The pips of an upright half; a half without pips shows a ring, since it is a field, too."""
+    """The pips of an upright half; a half without pips, a field as well, shows a ring."""
     if value:
         canvas.path(_pips(value, 12, 4.1), canvas.theme.pip)
     else:

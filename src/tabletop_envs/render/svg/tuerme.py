@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tabletop_envs.kernels.tuerme_board import COLUMNS, FIELDS, ROWS
+from tabletop_envs.kernels.tuerme.plan import CITIES, CITY_AT, COLUMNS, FIELDS, ROWS
 from tabletop_envs.render.svg.canvas import FIELD, Canvas, num
 from tabletop_envs.render.svg.squares import MARGIN, Squares
 from tabletop_envs.render.tuerme import standing
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 STRIP = 44
 BOARD = Squares(range(ROWS), range(COLUMNS), COLUMNS)
 SIZE = (COLUMNS * FIELD + 2 * MARGIN, ROWS * FIELD + MARGIN + STRIP + 4)
-# The top left lots of the cities, row by row.
-CITY_CORNERS = [row * COLUMNS + column for row in (1, 5) for column in (1, 4, 8, 11)]
+# The top left lots of the cities.
+CITY_CORNERS = [CITY_AT.tolist().index(city) for city in range(CITIES)]
 # Triangle, circle, square, diamond, within 9 units about the origin.
 SYMBOLS = (
     "M0 -8.5L9 7.5H-9z",
