@@ -32,6 +32,7 @@ MODULES = (
     "envs.aec",
     "envs.batch",
     "game",
+    "lanes",
     "envs.gym",
     "envs.opponents",
     "envs.parallel",

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabletop_envs import make_batch
+from tabletop_envs import make_batch, threads
 from tabletop_envs.agents import greedy, make_agent, mcts
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records
-from tabletop_envs.search import PUCT, Search, batched, single
+from tabletop_envs.search import PUCT, Search, single
 from tabletop_envs.threads import next_size
 from tests.games import each_game
 from tests.test_arena import environment
@@ -31,7 +31,7 @@ LIMIT_SECONDS = 30
 @pytest.fixture
 def slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slices keep the size that they are given."""
-    for module in (single, batched, mcts, greedy):
+    for module in (single, threads, mcts, greedy):
         monkeypatch.setattr(module, "next_size", lambda size, *_: size)
 
 
@@ -62,9 +62,9 @@ def test_slices_change_no_result(name: str, slices: None) -> None:
             actions, samplers = np.zeros(LANES, np.int64), np.arange(LANES, dtype=np.uint64)
             agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
             results += [actions, samplers]
-        for threads in (1, 2):
-            with PUCT(name, LANES, 40, seed=1, num_threads=threads) as puct:
-                puct._slice = size
+        for num_threads in (1, 2):
+            with PUCT(name, LANES, 40, seed=1, num_threads=num_threads) as puct:
+                puct._threads.slice_size = size
                 found_there = puct.run(batch)
                 results += [found_there.visits, found_there.values, found_there.actions]
         found.add(repr([np.asarray(each).tolist() for each in results]))

@@ -1,12 +1,13 @@
 """Three board games as environments for training agents: kirche, tuerme and meeples.
 
 - `tabletop_envs.kirche_v0.env()` and so on: PettingZoo AEC environments.
-- `gymnasium.make("tabletop_envs/Kirche-v0")` and `gymnasium.make_vec(…)`: one learner against opponents.
+- `gymnasium.make("tabletop_envs/Kirche-v0")` and `gymnasium.make_vec(…)`: one learner against
+  opponents.
 - `tabletop_envs.make_batch("kirche-v0", 1024)`: many games at once in compiled code.
-- `tabletop_envs.kernels`: the rules, callable from a user's own `@njit` code.
+- `tabletop_envs.kernels`: the rules, callable from user-defined `@njit` code.
 
-Importing this package puts the games into the registries of PettingZoo and Gymnasium; it imports neither Numba nor a
-graphics library, and compiles nothing.
+Importing this package puts the games into the registries of PettingZoo and Gymnasium; it imports
+neither Numba nor a graphics library, and compiles nothing.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ def make_batch(
     Args:
         id: The game: `"kirche-v0"` (also `"tabletop_envs/kirche-v0"` and `"kirche"`).
         num_envs: How many games.
-        seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh entropy.
+        seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh
+            entropy.
         num_threads: How many threads share the lanes; results do not depend on it.
         check: Whether `step` checks that actions are legal, unless it is told otherwise.
         render_mode: None, `"ansi"`, `"rgb_array"` or `"human"`: what `render` gives.
         **options: The game's options, as in its environment.
 
     Raises:
-        ValueError: For an unknown game, and for an impossible number or option, which it names.
+        ValueError: For an unknown game, and for an invalid number or option, which it names.
         TypeError: For an unknown option or a wrong type.
     """
     from tabletop_envs.envs.batch import BatchEnv

@@ -1,4 +1,5 @@
-"""What an environment file says about its game: options, observation table, positions as data, action names.
+"""What an environment file says about its game: options, observation table, positions as data,
+action names.
 
 A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for every game alike.
 """
@@ -35,6 +36,7 @@ __all__ = [
     "Game",
     "Move",
     "ObservationPart",
+    "ObservationView",
     "Option",
     "Snapshot",
     "State",
@@ -70,7 +72,9 @@ class Option:
         return f"an integer from {self.minimum} to {self.maximum}"
 
     def parse(self, value: Any) -> int | bool:
-        """The value in its plain type; TypeError or ValueError, naming option, value and what it must be."""
+        """The value in its plain type; TypeError or ValueError, naming option, value and what it
+        must be.
+        """
         if isinstance(self.default, bool):
             return checks.boolean(self.name, value)
         return checks.integer(self.name, value, self.minimum, self.maximum)
@@ -117,7 +121,8 @@ class Game(ABC):
     options: ClassVar[tuple[Option, ...]]
     # The keys of a snapshot besides those that all games share.
     snapshot_keys: ClassVar[tuple[str, ...]]
-    # Whether dice fall after the start or anything is hidden from a player: searches then deal both anew.
+    # Whether dice fall after the start or anything is hidden from a player: searches then resample
+    # both.
     has_chance: ClassVar[bool] = False
     # What people call the players, in their order, and the colours of drawings that are theirs.
     player_names: ClassVar[tuple[str, ...]] = ("player 0", "player 1", "player 2", "player 3")
@@ -132,7 +137,7 @@ class Game(ABC):
     def parse_options(self, given: Mapping[str, Any]) -> dict[str, int | bool]:
         """All options with their values, in the table's order.
 
-        TypeError for an unknown name or a wrong type, ValueError for an impossible value.
+        TypeError for an unknown name or a wrong type, ValueError for an invalid value.
         """
         known = {option.name: option for option in self.options}
         checks.mapping("options", given)
@@ -227,7 +232,8 @@ class Game(ABC):
         return low, high
 
     def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of one observation `(L,)` or of a batch `(..., L)`; planes as `(planes, rows, columns)`.
+        """The named views of one observation `(L,)` or of a batch `(..., L)`; planes as
+        `(planes, rows, columns)`.
 
         ValueError if the last axis has another length.
         """
@@ -248,7 +254,9 @@ class Game(ABC):
         return states
 
     def deal_hidden(self, states: State, player: int, generator: int) -> None:
-        """Deal anew in `states[0]` what a player cannot see; chance goes on from `generator` (uint64)."""
+        """Resample in `states[0]` what a player cannot see; randomness continues from `generator`
+        (uint64).
+        """
         engine.deal_hidden_one(states, player, np.uint64(generator))
 
     # Positions as data
@@ -271,11 +279,13 @@ class Game(ABC):
     def restore(
         self, snapshot: Mapping[str, Any], fresh_rng: int
     ) -> tuple[State, dict[str, int | bool], int | None]:
-        """The state, the options and the player who lost by an illegal action (or None) of a snapshot.
+        """The state, the options and the player who lost by an illegal action (or None) of a
+        snapshot.
 
-        A position is checked, not its history: what passes can be played to the end within the spaces, and every later
-        snapshot can be restored. `fresh_rng` is the generator's state where the snapshot has none. ValueError, naming
-        the field and what it must be, for everything else.
+        A position is checked, not its history: what passes can be played to the end within the
+        spaces, and every later snapshot can be restored. `fresh_rng` is the generator's state where
+        the snapshot has none. ValueError, naming the field and what it must be, for everything
+        else.
         """
         require(
             isinstance(snapshot, Mapping),
@@ -322,11 +332,13 @@ class Game(ABC):
 
     @abstractmethod
     def read_position(self, state: Any, snapshot: Mapping[str, Any]) -> bool:
-        """Write the game's own part of a snapshot into a state; whether the rules end the game here.
+        """Write the game's own part of a snapshot into a state; whether the rules end the game
+        here.
 
-        Options, `rng`, `ply` and `to_move` are there already, and the snapshot has all `snapshot_keys`; its `outcome` is
-        None, or a dict whose values have the right types. `scores` are to be written. ValueError, naming the field and what
-        it must be, for every other position and for data of any other type.
+        Options, `rng`, `ply` and `to_move` are there already, and the snapshot has all
+        `snapshot_keys`; its `outcome` is None, or a dict whose values have the right types.
+        `scores` are to be written. ValueError, naming the field and what it must be, for every
+        other position and for data of any other type.
         """
 
     # Actions and positions in words
@@ -361,11 +373,13 @@ class Game(ABC):
 
     @abstractmethod
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
-        """A drawing of a position for the terminal, as `viewer` (None: everybody) may see it."""
+        """A drawing of a position for the terminal, as `viewer` (None: a spectator) may see it."""
 
 
 def observation_table(kernel: Kernel) -> str:
-    """The parts of an observation as a table in reStructuredText, 100 columns wide, for the game's manual."""
+    """The parts of an observation as a table in reStructuredText, 100 columns wide, for the game's
+    manual.
+    """
     rows = [("part", "shape", "range", "meaning")]
     for part in kernel.observation:
         between = ", " if part.high - part.low == 1 else " … "
@@ -383,6 +397,21 @@ def observation_table(kernel: Kernel) -> str:
         for line in lines
     ]
     return "\n".join((rule, table[0], rule, *table[1:], rule))
+
+
+class ObservationView:
+    """What every environment shows of the layout of its observations."""
+
+    game: Game
+
+    @property
+    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (as the games' modules)
+        """Each named part of an observation: its slice and its shape."""
+        return self.game.observation
+
+    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+        """The named views of observations (`Game.split_observation`)."""
+        return self.game.split_observation(observation)
 
 
 def find_game(game: Game | str) -> Game:
@@ -412,7 +441,9 @@ def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:
 
 
 def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> int | None:
-    """Whether the outcome given is that of the position; the player who lost by an illegal action, or None."""
+    """Whether the outcome given is that of the position; the player who lost by an illegal action,
+    or None.
+    """
     over = bool(state["status"] != RUNNING)
     if outcome is None:
         require(not over, "outcome is None, but must not be: the game is over in this position")
@@ -429,8 +460,8 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
     lost = rewards_of_illegal(offender, players)
     require(
         outcome["rewards"] == lost,
-        f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this position: outcome must be "
-        f"None, or the rewards {lost} of an illegal action of player {offender}",
+        f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this "
+        f"position: outcome must be None, or the rewards {lost} of an illegal action of player {offender}",
     )
     state["status"] = TERMINATED
     return offender
@@ -451,9 +482,10 @@ def rewards_of_illegal(offender: int, players: int) -> list[float]:
 
 
 def lane_seeds(seed: Any, num_lanes: int) -> npt.NDArray[np.uint64]:
-    """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list or array its own.
+    """The seeds of lanes (`uint64`): lane i of a number `s` gets `s + i` (modulo 2^64), of a list
+    or array its own.
 
-    None gives fresh entropy. ValueError or TypeError for an impossible seed.
+    None gives fresh entropy. ValueError or TypeError for an invalid seed.
     """
     listed = checks.seed_list(seed, num_lanes)
     if listed is not None:

@@ -20,7 +20,7 @@ __all__ = ["ON_ILLEGAL", "Indices", "Lanes"]
 ON_ILLEGAL = ("raise", "lose")
 # Some of the lanes.
 Indices = npt.NDArray[np.int64]
-# Nobody replies of their own accord (`engine.advance_some`).
+# No player replies at random (`engine.advance_some`).
 _NOBODY = np.zeros(engine.MAX_PLAYERS, np.bool_)
 
 
@@ -35,21 +35,23 @@ class Lanes:
         options: The game's options.
         on_illegal: What an illegal action does in `step`: `"lose"` or `"raise"`.
         remember: Whether `before` is kept.
-        states: Running or finished games to continue from, checked already (`Game.require_states`) and not
-            copied; None: no games until `start`.
+        states: Running or finished games to continue from, checked already (`Game.require_states`)
+            and not copied; None: no games until `start`.
 
     Raises:
-        TypeError, ValueError: For an impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an invalid argument or option, naming it and what is allowed.
 
     Attributes (one row a lane):
         states: The games, as the engine keeps them.
-        legal_bits: `uint64 (lanes, words)`, the set of legal actions of the player to move, as the engine keeps it.
+        legal_bits: `uint64 (lanes, words)`, the set of legal actions of the player to move, as the
+            engine keeps it.
         rngs: `uint64`, the generators of random players and game agents.
         rewards: `float64 (lanes, players)`, every player's reward as the game stands.
         offended: `bool`, whether an illegal action has lost the game.
         seats: `int64`, the player who is asked for the next action.
         started: `bool`, whether there has been a game yet.
-        before: The bytes of the games before their last step, for drawings that show what it changed; None if not kept.
+        before: The bytes of the games before their last step, for drawings that show what it
+            changed; None if not kept.
     """
 
     def __init__(
@@ -124,7 +126,8 @@ class Lanes:
         Raises:
             ValueError: For an illegal action with `on_illegal="raise"`; nothing is changed then.
         """
-        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop
+        # again.
         actions = np.array(actions)
         if self.on_illegal == "raise":
             self._require_legal(lanes, actions, "the learner")
@@ -154,7 +157,9 @@ class Lanes:
             raise ValueError(f"{name} of {player} is illegal here")
 
     def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
-        """Put all lanes back if an error comes while they change (where more can go wrong than a step's own checks see)."""
+        """Put all lanes back if an error comes while they change (where more can go wrong than a
+        step's own checks see).
+        """
         return contextlib.nullcontext()
 
     # Looking
@@ -186,8 +191,8 @@ class Lanes:
             out: Arrays for the result, of any number types; None: fresh ones.
 
         Returns:
-            Observations `float32 (R, L)` and masks `int8 (R, n)`, a row for each of the R lanes. A mask is all zeros for
-            a player who is not to move, and all ones once the game is over.
+            Observations `float32 (R, L)` and masks `int8 (R, n)`, a row for each of the R lanes. A
+            mask is all zeros for a player who is not to move, and all ones once the game is over.
         """
         lanes = self.all_lanes if lanes is None else lanes
         players = self.seats if players is None else players

@@ -1,4 +1,6 @@
-"""The only list of games. Naming a game imports nothing of it; using it imports its kernel and Numba."""
+"""The only list of games. Naming a game imports nothing of it; using it imports its kernel and
+Numba.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ __all__ = [
     "register_gym",
 ]
 
-# Each name is also that of the game's kernel, environment file and drawing. The version goes up when a change
-# makes old results incomparable.
+# Each name is also that of the game's kernel, environment file and drawing. The version goes up
+# when a change makes old results incomparable.
 GAMES: dict[str, int] = {
     "kirche": 0,
     "tuerme": 0,
@@ -38,14 +40,16 @@ def game_names() -> list[str]:
 
 
 def batch_id(name: str) -> str:
-    """The id of a game in `make_batch`, such as `kirche-v0`; ValueError for a game that is not in the list."""
+    """The id of a game in `make_batch`, such as `kirche-v0`; ValueError for a game that is not in
+    the list.
+    """
     if name not in GAMES:
         raise ValueError(f"game {name!r} must be one of the registry's: {', '.join(GAMES)}")
     return f"{name}-v{GAMES[name]}"
 
 
 def module_name(name: str) -> str:
-    """The name of a game's module, such as `kirche_v0`; a user's own game has the version 0."""
+    """The name of a game's module, such as `kirche_v0`; a user-defined game has the version 0."""
     return f"{name}_v{GAMES.get(name, 0)}"
 
 
@@ -60,7 +64,8 @@ def gym_id(name: str) -> str:
 
 
 def find_name(identifier: str) -> str:
-    """The name of the game that an id or a bare name means: `kirche-v0`, `tabletop_envs/kirche-v0`, `kirche`.
+    """The name of the game that an id or a bare name means: `kirche-v0`, `tabletop_envs/kirche-v0`,
+    `kirche`.
 
     TypeError or ValueError, naming the games, for anything else.
     """
@@ -81,7 +86,9 @@ def get_game(identifier: str) -> Game:
 
 
 def register_aec() -> None:
-    """Put every game into PettingZoo's registry, as AEC and as parallel environment, where PettingZoo has one."""
+    """Put every game into PettingZoo's registry, as AEC and as parallel environment, where
+    PettingZoo has one.
+    """
     try:
         from pettingzoo import aec_registry, parallel_registry, register
     except ImportError:

@@ -1,7 +1,8 @@
-"""Threads: compiled loops over parts of the lanes, in slices that Ctrl-C can end; one caller at a time.
+"""Threads: compiled loops over parts of the lanes, in slices that Ctrl-C can end; one caller at a
+time.
 
-Results depend neither on the number of threads nor on slices. Python handles signals, Ctrl-C among them, only between
-calls of compiled code: therefore long calls are sliced.
+Results depend neither on the number of threads nor on slices. Python handles signals, Ctrl-C among
+them, only between calls of compiled code: therefore long calls are sliced.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def cut(lanes: int, count: int) -> list[Part]:
 def next_size(size: int, done: int, seconds: float, wanted: float = SLICE_SECONDS) -> int:
     """How much the next slice is to do, after one of up to `size` that did `done` in `seconds`.
 
-    Measured by `time.thread_time`, slices do not shrink on a busy machine. At least 1, at most twice
-    as much as before. Results must not depend on it.
+    Measured by `time.thread_time`, slices do not shrink on a busy machine. At least 1, at most
+    twice as much as before. Results must not depend on it.
     """
     return max(1, min(2 * size, int(done * wanted / max(seconds, 1e-9))))
 
@@ -59,7 +60,8 @@ class LaneThreads:
         self._process = os.getpid()
 
     def run(self, parts: list[Part], loop: Callable[..., Any], *arguments: Any) -> None:
-        """Call `loop(*arguments, first, last)` for every part; compiled loops let go of the interpreter's lock.
+        """Call `loop(*arguments, first, last)` for every part; compiled loops let go of the
+        interpreter's lock.
 
         Whatever interrupts it: no thread is at work any more when this has come back.
         """
@@ -84,7 +86,8 @@ class LaneThreads:
     def run_in_slices(
         self, parts: list[Part], steps: int, loop: Callable[..., Any], block: int = 1
     ) -> None:
-        """Call `loop(first, last, done, count)` until every lane of every part has had all its steps.
+        """Call `loop(first, last, done, count)` until every lane of every part has had all its
+        steps.
 
         A slice is all steps of some lanes, or the steps from `done` on of at most `block` lanes.
         """
@@ -149,12 +152,15 @@ class Turn:
 def one_at_a_time(
     method: Callable[Concatenate[Self, Arguments], Result],
 ) -> Callable[Concatenate[Self, Arguments], Result]:
-    """A method that refuses to run while another one runs in the same object (which has a `Turn` as `_turn`).
+    """A method that refuses to run while another one runs in the same object (which has a `Turn` as
+    `_turn`).
 
-    Compiled loops let go of the interpreter's lock, so two threads could write into the same games at once.
+    Compiled loops let go of the interpreter's lock, so two threads could write into the same games
+    at once.
 
     Raises:
-        RuntimeError: Where another call is running, in another thread or in what this thread's call has called.
+        RuntimeError: Where another call is running, in another thread or in what this thread's call
+            has called.
     """
 
     @functools.wraps(method)
@@ -162,11 +168,11 @@ def one_at_a_time(
         lock = self._turn.lock  # type: ignore[attr-defined]
         if lock.locked():
             raise RuntimeError(
-                f"{method.__name__} of a {type(self).__name__} in which another call is still running: "
-                "it takes one call at a time, so each thread must have its own"
+                f"{method.__name__} of a {type(self).__name__} in which another call is still "
+                "running: it takes one call at a time, so each thread must have its own"
             )
-        # Should another thread have come first just now, this one waits. (To ask `acquire` without waiting would
-        # leave a moment in which Ctrl-C could keep the lock locked.)
+        # Should another thread have come first just now, this one waits. (To ask `acquire` without
+        # waiting would leave a moment in which Ctrl-C could keep the lock locked.)
         with lock:
             return method(self, *arguments, **keywords)
 

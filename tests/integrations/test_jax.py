@@ -214,14 +214,17 @@ def test_guesses_deal_anew_what_cannot_be_seen():
 @each_case
 def test_an_illegal_action_loses(name, options):
     init, step, _ = make_step(name, 3, **options)
-    position = init(1)
+    position, state = init(1), registry.get_game(name).kernel.state
     while position.current_player[1] == 0:
         position = step(position.state, first_legal(position))
     actions = np.array(first_legal(position))
     illegal = int(np.flatnonzero(~np.asarray(position.action_mask[1]))[0])
     for action in (illegal, -1, position.action_mask.shape[1]):
         actions[1] = action
-        after = step(position.state, actions)  # the compiled loop itself judges actions
+        after = step(position.state, actions)
+        # Nothing has been played: the game has ended, else it is as it was.
+        old, new = (np.array(one.state[1]).view(state)[0] for one in (position, after))
+        assert [field for field in state.names if (old[field] != new[field]).any()] == ["status"]
         mover, players = int(position.current_player[1]), after.rewards.shape[1]
         expected = np.full(players, 1 / (players - 1), np.float32)
         expected[mover] = -1

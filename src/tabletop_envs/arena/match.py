@@ -1,4 +1,6 @@
-"""Games between agents, many at once in lanes; each can be played again alone and comes out the same."""
+"""Games between agents, many at once in lanes; each can be played again alone and comes out the
+same.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from tabletop_envs.kernels import BY_LIMIT
 from tabletop_envs.lanes import Indices, Lanes
 
 MAX_LANES = 256
-# How many games are played at once follows the time that a round of actions takes: quick agents play hundreds of games in
-# turn; slow ones finish each game before the next, so that an interruption loses little.
+# How many games are played at once follows the time that a round of actions takes: fast agents play
+# hundreds of games alternately; slow ones finish each game before the next, so that an interruption
+# loses little.
 QUICK_ROUND, SLOW_ROUND = 0.01, 0.2
 
 
@@ -29,7 +32,8 @@ class Match:
     Attributes:
         seats: The name of each player's agent.
         deal: The game's seed, 0 … 2^64 − 1.
-        chance: Where the agents' chance comes from: any whole numbers from 0 on; each seat has a stream of its own.
+        chance: The seeds of the agents' generators: any integers from 0 on; each seat has a stream
+            of its own.
         notes: For the record.
         fingerprints: Each player's agent's (`agents.fingerprint`), for the record.
     """
@@ -91,7 +95,8 @@ class _Table:
         players = game.num_players(options)
         self.lanes = Lanes(game, MAX_LANES, options)
         self.actions = np.zeros(MAX_LANES, np.int64)
-        # By lane and seat: the agent's number, and the generator that a game agent's choices come from.
+        # By lane and seat: the agent's number, and the generator that a game agent's choices come
+        # from.
         self.seats = np.zeros((MAX_LANES, players), np.int64)
         self.samplers = np.zeros((MAX_LANES, players), np.uint64)
         self.rngs: list[list[np.random.Generator]] = [[] for _ in range(MAX_LANES)]
@@ -104,7 +109,7 @@ class _Table:
         return bool(self.matches)
 
     def fill(self, matches: Iterator[Match], wanted: int) -> None:
-        """Start matches until so many are being played."""
+        """Start matches until `wanted` are being played."""
         free = (lane for lane in range(MAX_LANES) if lane not in self.matches)
         while len(self.matches) < wanted:
             match = next(matches, None)

@@ -34,7 +34,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Length:
-    """How long each game is played: so many actions in every lane, or else so many seconds."""
+    """How long each game is played: a number of actions in every lane, or else of seconds."""
 
     seconds: float
     steps: int | None = None
@@ -98,8 +98,8 @@ def play_all(
 ) -> Iterator[Result]:
     """Play the games one after the other; yields what each has come to after every slice.
 
-    `compiling` is told of each game before it is compiled, or loaded from Numba's cache. ValueError for an
-    impossible number of lanes or threads, MemoryError for too many lanes.
+    `compiling` is told of each game before it is compiled, or loaded from Numba's cache. ValueError
+    for an invalid number of lanes or threads, MemoryError for too many lanes.
     """
     for plan in plans:
         compiling(plan)

@@ -15,7 +15,7 @@ from tabletop_envs import checks, registry
 from tabletop_envs.envs.drawing import RENDER_MODES, Drawing, require_render_mode
 from tabletop_envs.game import (
     Game,
-    ObservationPart,
+    ObservationView,
     Snapshot,
     State,
     find_game,
@@ -33,29 +33,31 @@ _NO_MASK = np.empty(0, np.int8)
 _NO_OBSERVATION = np.empty(0, np.float32)
 
 
-class TabletopEnv(Drawing, AECEnv):
+class TabletopEnv(ObservationView, Drawing, AECEnv):
     """A game as an AEC environment (`pettingzoo.AECEnv`).
 
-    Made by a game's `env` and `raw_env`; the game's module has the manual. Agents are `player_0`, `player_1`, ….
+    Made by a game's `env` and `raw_env`; the game's module has the manual. Agents are `player_0`,
+    `player_1`, ….
 
     Args:
         game: What is particular to the game.
-        render_mode: None, `"ansi"` (`render()` returns a string), `"rgb_array"` (an array `uint8[height, width, 3]` of the
-            same shape at every call) or `"human"` (a window, drawn at every `reset` and `step`, at most
-            `metadata["render_fps"]` times a second).
-        mask_in: `"observation"`: observations are `Dict(observation, action_mask)`; `"info"`: they are the flat
-            `Box` alone, and the mask is in `infos[agent]["action_mask"]`.
+        render_mode: None, `"ansi"` (`render()` returns a string), `"rgb_array"` (an array
+            `uint8[height, width, 3]` of the same shape at every call) or `"human"` (a window, drawn
+            at every `reset` and `step`, at most `metadata["render_fps"]` times a second).
+        mask_in: `"observation"`: observations are `Dict(observation, action_mask)`; `"info"`: they
+            are the flat `Box` alone, and the mask is in `infos[agent]["action_mask"]`.
         obs_key: The name of the first key of the `Dict`.
-        on_illegal: What an illegal action does. `"raise"`: `ValueError`, the state untouched. `"lose"`: the
-            game ends, the offender gets −1 and the others +1/(players − 1) each.
+        on_illegal: What an illegal action does. `"raise"`: `ValueError`, the state untouched.
+            `"lose"`: the game ends, the offender gets −1 and the others +1/(players − 1) each.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or invalid option, naming it and what is allowed.
 
-    Observations are `float32[L]`, masks `int8[n]`; a mask is all zeros for an agent that is not to act and all ones for
-    everybody once the game is over. What is not an action at all (a number outside the action space, `3.5`, or
-    None from an agent that lives) raises `ValueError` whatever `on_illegal` says.
+    Observations are `float32[L]`, masks `int8[n]`; a mask is all zeros for an agent that is not to
+    act and all ones for all agents once the game is over. What is not an action at all (a number
+    outside the action space, `3.5`, or None from an agent that lives) raises `ValueError` whatever
+    `on_illegal` says.
     """
 
     agent_selection: str
@@ -157,12 +159,13 @@ class TabletopEnv(Drawing, AECEnv):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a new game.
 
-        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible; without one, chance goes on where
-        it is (at the first reset: from fresh entropy). `options` is there for PettingZoo's sake and has no
+        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible; without one, the
+        random stream continues (at the first reset: from fresh entropy). `options` is there for
+        PettingZoo's sake and has no
         meaning here: a game's options belong to the constructor.
 
         Raises:
-            TypeError, ValueError: For an impossible seed; nothing is changed then.
+            TypeError, ValueError: For an invalid seed; nothing is changed then.
         """
         if seed is not None:
             self._seed(checks.seed("seed", seed))
@@ -174,7 +177,7 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _seed(self, seed: int) -> None:
-        # The sampler of random actions is for batches: here nobody asks for it.
+        # The generator of random actions is for batches: it is not used here.
         engine.seed_lanes(self._states, np.zeros(1, np.uint64), np.array([seed], np.uint64))
 
     def _advance(self, command: int, action: int = 0) -> Any:
@@ -199,13 +202,15 @@ class TabletopEnv(Drawing, AECEnv):
 
     @one_at_a_time
     def step(self, action: Any) -> None:
-        """Play an action of the agent in turn; None for an agent whose game is over.
+        """Play an action of the agent to move; None for an agent whose game is over.
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`, and when no agent is left.
-            ValueError: For what is no action of the action space, for None from an agent that lives, for an action
-                after the game's end, and with `on_illegal="raise"` for an illegal action. The state is untouched.
-            RuntimeError: While another call is running in this environment (`threads.one_at_a_time`).
+            ValueError: For what is no action of the action space, for None from an agent that
+                lives, for an action after the game's end, and with `on_illegal="raise"` for an
+                illegal action. The state is untouched.
+            RuntimeError: While another call is running in this environment
+                (`threads.one_at_a_time`).
         """
         agent = self.agent_selection
         if not self.agents:
@@ -253,7 +258,9 @@ class TabletopEnv(Drawing, AECEnv):
             self.render()
 
     def _finish(self, scores: list[int]) -> None:
-        """Write the end of the game: rewards and terminations (`max_plies` ends a game, too: K11, T14, M29)."""
+        """Write the end of the game: rewards and terminations (by `max_plies` as well: K11, T14,
+        M29).
+        """
         self.rewards = dict(zip(self.agents, self._final_rewards(scores), strict=True))
         self.terminations = dict.fromkeys(self.agents, True)
 
@@ -282,7 +289,8 @@ class TabletopEnv(Drawing, AECEnv):
             return self._players[agent]
         except (KeyError, TypeError):  # TypeError: of what has no hash
             raise ValueError(
-                f"there is no agent {checks.shown(agent)}: the agents are {', '.join(self.possible_agents)}"
+                f"there is no agent {checks.shown(agent)}: the agents are "
+                f"{', '.join(self.possible_agents)}"
             ) from None
 
     def _require_started(self) -> None:
@@ -290,7 +298,9 @@ class TabletopEnv(Drawing, AECEnv):
             raise error.ResetNeeded("there is no game yet: call reset() first")
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees, in fresh arrays: for every possible agent, at any time after the first `reset`."""
+        """What an agent sees, in fresh arrays: for every possible agent, at any time after the
+        first `reset`.
+        """
         player = self._player(agent)
         self._require_started()
         observation = np.empty(self._scratch.size, np.float32)
@@ -305,7 +315,7 @@ class TabletopEnv(Drawing, AECEnv):
         engine.observe_one(states, self._legal, player, self._scratch, observation, mask)
 
     def action_mask(self, agent: str | None = None) -> npt.NDArray[np.int8]:
-        """The mask `int8[n]` of an agent, the agent in turn by default."""
+        """The mask `int8[n]` of an agent, by default the agent to move."""
         player = self._player(self.agent_selection if agent is None else agent)
         self._require_started()
         mask = np.empty(self.num_actions, np.int8)
@@ -313,28 +323,25 @@ class TabletopEnv(Drawing, AECEnv):
         return mask
 
     def state(self) -> npt.NDArray[np.float32]:
-        """The full state `float32[L]`, hidden parts included: what player 0 would see if nothing were hidden."""
+        """The full state `float32[L]`, hidden parts included: what player 0 would see if nothing
+        were hidden.
+        """
         self._require_started()
         observation = np.empty(self._scratch.size, np.float32)
         self._look(self.game.open_state(self._states), 0, observation, _NO_MASK)
         return observation
 
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self.game.observation
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of an observation (`Game.split_observation`)."""
-        return self.game.split_observation(observation)
-
     def action_to_str(self, action: int) -> str:
-        """A short readable name of an action at the present position; ValueError if it is no action."""
+        """A short readable name of an action at the present position; ValueError if it is no
+        action.
+        """
         self._require_started()
         return self.game.action_to_str(self._states[0], self._parse_action(action))
 
     def str_to_action(self, text: str) -> int:
-        """The legal action with that name; ValueError, with the nearest legal name, if there is none."""
+        """The legal action with that name; ValueError, with the nearest legal name, if there is
+        none.
+        """
         self._require_started()
         legal = [] if self._over else np.flatnonzero(self.action_mask()).tolist()
         names = {self.game.action_to_str(self._states[0], action): action for action in legal}
@@ -362,19 +369,21 @@ class TabletopEnv(Drawing, AECEnv):
         return snapshot
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot. Its options are taken over, except `num_players`, which must be this environment's.
+        """Go on from a snapshot. Its options are taken over, except `num_players`, which must be
+        this environment's.
 
         Raises:
-            ValueError: Naming what is impossible; the environment is as it was then.
+            ValueError: Naming what is invalid; the environment stays as it was.
         """
         states, options, offender = self.game.restore(snapshot, secrets.randbits(64))
         players = self.game.num_players(options)
         if players != len(self.possible_agents):
             raise ValueError(
-                f"num_players is {players} in the snapshot, but must be {len(self.possible_agents)} as in this environment"
+                f"num_players is {players} in the snapshot, but must be "
+                f"{len(self.possible_agents)} as in this environment"
             )
         if not self.game.has_chance:
-            # No chance is left in the position; the stream that later resets go on with stays as it is.
+            # No randomness is left in the position; later resets continue the present stream.
             states["rng"] = self._states["rng"] if self._started else secrets.randbits(64)
         self._states, self.options, self._offender = states, options, offender
         self._begin(engine.REFRESH)
@@ -382,18 +391,22 @@ class TabletopEnv(Drawing, AECEnv):
     def clone(
         self, hide_from: str | None = None, rng: int | np.random.Generator | None = None
     ) -> TabletopEnv:
-        """An independent environment with the same game, which plays on identically (fast: for tree search).
+        """An independent environment with the same game, which plays on identically (fast: for tree
+        search).
 
-        Spaces are made anew when they are asked for.
+        Spaces are made again when they are asked for.
 
         Args:
-            hide_from: An agent. What this agent cannot see (the others' hands in meeples) is dealt anew in the copy, at
-                random among all that agrees with what the agent has seen, and chance to come is drawn anew, too: a guess at the
-                game from that agent's seat, for search under hidden information.
-            rng: Where that guess comes from: a seed 0 … 2^64 − 1, a NumPy generator, or None for fresh entropy.
+            hide_from: An agent. What this agent cannot see (the others' hands in meeples) is
+                resampled in the copy, at random among all that agrees with what the agent has seen,
+                as is randomness to come: a guess at the game from that agent's seat, for search
+                under hidden information.
+            rng: Where that guess comes from: a seed 0 … 2^64 − 1, a NumPy generator, or None for
+                fresh entropy.
 
         Raises:
-            TypeError, ValueError: For an unknown agent, an impossible `rng`, or one without `hide_from`.
+            TypeError, ValueError: For an unknown agent, an invalid `rng`, or one without
+                `hide_from`.
         """
         if hide_from is None and rng is not None:
             raise ValueError("rng is for what is hidden: give hide_from, too")
@@ -408,25 +421,28 @@ class TabletopEnv(Drawing, AECEnv):
             twin.game.deal_hidden(twin._states, player, checks.seed("rng", rng))
             twin._advance(engine.REFRESH)
             _, _, ply, *scores = twin._result.tolist()
-            twin._inform(ply, scores)  # masks in infos are those of the copy, too
+            twin._inform(ply, scores)  # masks in infos are those of the copy
         return twin
 
     def lane(self) -> tuple[State, npt.NDArray[np.uint64]]:
         """The game as the engine keeps it, for game agents and search: not to be written to.
 
         Returns:
-            The state, an array of one record, and the set of legal actions as one row of `uint64` words (none once the game is over).
+            The state, an array of one record, and the set of legal actions as one row of `uint64`
+            words (none once the game is over).
         """
         self._require_started()
         return self._states, self._legal[np.newaxis]
 
     def put(self, states: State, offender: int | None = None, before: bytes | None = None) -> None:
-        """Go on from a game as the engine keeps it, such as a lane of a batch, whose options must be this environment's.
+        """Go on from a game as the engine keeps it, such as a lane of a batch, whose options must
+        be this environment's.
 
         Args:
             states: An array of one record, which is copied.
             offender: The player who has lost it by an illegal action.
-            before: The bytes of the record before the last action, for drawings that mark what it changed.
+            before: The bytes of the record before the last action, for drawings that mark what it
+                changed.
 
         Raises:
             TypeError, ValueError: For what is no such game, or one with other options; nothing is

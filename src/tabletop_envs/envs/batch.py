@@ -1,4 +1,6 @@
-"""The batch engine's object: many games at once, stepped in compiled code, in arrays that are written in place."""
+"""The batch engine's object: many games at once, stepped in compiled code, in arrays that are
+written in place.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from gymnasium import logger
 from tabletop_envs import checks
 from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
 from tabletop_envs.envs.board import Board
-from tabletop_envs.game import Game, ObservationPart, State, lane_seeds
+from tabletop_envs.game import Game, ObservationView, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.lanes import Lanes
 from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchEnv", "RolloutCounts"]
 
-# Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must wake up). A thread is
-# worth that only for so many bytes of observations and masks, some 9,000 lanes of kirche, 2,500 of
-# meeples. Smaller batches stay in the calling thread.
+# Handing a step to another thread, and waiting for it, costs up to 100 µs (a sleeping core must
+# wake up). A thread is worth that only for this many bytes of observations and masks, some 9,000
+# lanes of kirche, 2,500 of meeples. Smaller batches stay in the calling thread.
 MIN_BYTES_PER_THREAD = 2**24
 
 # Actions of random play before the first look at signals: some 0.1 s.
@@ -43,7 +45,8 @@ class RolloutCounts:
         by_limit: How many of them `max_plies` ended.
         plies: Actions of all finished games.
         longest: Actions of the longest finished game.
-        shared: `shared[p][k]`: how often player p shared the top score with k others (k = 0: won alone).
+        shared: `shared[p][k]`: how often player p shared the top score with k others (k = 0: won
+            alone).
         scores: The sum of each player's final scores.
     """
 
@@ -89,14 +92,16 @@ class RolloutCounts:
         )
 
 
-class BatchEnv:
+class BatchEnv(ObservationView):
     """`num_envs` games of one kind, stepped together. Made by `tabletop_envs.make_batch`.
 
-    Lane `i` of a batch with the seed `s` plays what the AEC environment plays after `reset(seed=s + i)`, and
-    its following games are those of further calls of `reset()`. Results depend neither on the batch's size nor on threads.
+    Lane `i` of a batch with the seed `s` plays what the AEC environment plays after
+    `reset(seed=s + i)`, and its following games are those of further calls of `reset()`. Results
+    depend neither on the batch's size nor on threads.
 
-    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P players. A batch takes one call
-    at a time: a RuntimeError tells where a second thread calls one of these methods, or `sample_actions`, meanwhile.
+    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P
+    players. A batch takes one call at a time: a RuntimeError tells where a second thread calls one
+    of these methods, or `sample_actions`, meanwhile.
 
     Attributes:
         observation: `int8 (N, L)`, what the player to move sees (`OBSERVATION` names the parts).
@@ -167,7 +172,7 @@ class BatchEnv:
         self._lanes.started[:] = True
 
     def _show_arrays(self) -> None:
-        """Give users views: whoever makes one read-only does not keep the engine from writing."""
+        """Give users views: making one read-only does not keep the engine from writing."""
         for name, array in self._shown._asdict().items():
             setattr(self, name, array.view())
         self._sampled = self._actions.view()
@@ -179,10 +184,11 @@ class BatchEnv:
         """Start new games in all lanes.
 
         Args:
-            seed: A number `s` (lane `i` gets `s + i`, modulo 2^64) or one for each lane; None: chance goes on where it is.
+            seed: A number `s` (lane `i` gets `s + i`, modulo 2^64) or one for each lane; None: the
+                streams continue.
 
         Raises:
-            TypeError, ValueError: For an impossible seed; nothing is changed then.
+            TypeError, ValueError: For an invalid seed; nothing is changed then.
         """
         if seed is not None:
             self._seed_lanes(seed)
@@ -192,7 +198,9 @@ class BatchEnv:
         self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, self.num_envs))
 
     def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
-        """Run the engine's loop; the first lane with an illegal action if `check` finds one (nothing is changed), or −1."""
+        """Run the engine's loop; the first lane with an illegal action if `check` finds one
+        (nothing is changed), or −1.
+        """
         arguments = (*self._arrays, command, actions)
         if len(self._parts) == 1:
             return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
@@ -206,17 +214,20 @@ class BatchEnv:
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
-        A game that is over is replaced by a new one in the same step: `observation`, `action_mask` and
-        `current_player` are already the new game's, the other arrays tell how the old one ended until the next step.
+        A game that is over is replaced by a new one in the same step: `observation`, `action_mask`
+            and
+        `current_player` are already the new game's, the other arrays tell how the old one ended
+        until the next step.
 
         Args:
             actions: Integers `(N,)`, one legal action a lane.
-            check: Whether the actions' legality is checked; None: as the batch was made. Unchecked illegal actions lead to
-                undefined positions (but never outside the arrays).
+            check: Whether the actions' legality is checked; None: as the batch was made. Unchecked
+                illegal actions lead to undefined positions (but never outside the arrays).
 
         Raises:
             TypeError: Where the actions are not integers, or `check` is no bool.
-            ValueError: For a wrong shape, and for an illegal action, naming lane and action, before any game has changed.
+            ValueError: For a wrong shape, and for an illegal action, naming lane and action, before
+                any game has changed.
         """
         numbers = self._parse_actions(actions)
         checked = self.check if check is None else checks.boolean("check", check)
@@ -227,21 +238,25 @@ class BatchEnv:
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
             return self._actions
-        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop again.
+        # A copy: for any other kind of array, a read-only one say, Numba would compile the loop
+        # again.
         self._given[:] = checks.integers("actions", actions, (self.num_envs,))
         return self._given
 
     def _why_illegal(self, lane: int, action: int) -> str:
         if not 0 <= action < self.num_actions:
-            return f"lane {lane}: action {action} is outside the action space 0 … {self.num_actions - 1}"
+            last = self.num_actions - 1
+            return f"lane {lane}: action {action} is outside the action space 0 … {last}"
         name = self.game.action_to_str(self._lanes.states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
     @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
-        """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every call.
+        """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every
+        call.
 
-        Drawn from streams of their own, so that the games' chance does not depend on who plays them.
+        Drawn from streams of their own, so that the games' chance does not depend on who plays
+        them.
         """
         lanes = self._lanes
         arguments = (lanes.states, lanes.legal_bits, lanes.rngs, self._actions)
@@ -252,11 +267,13 @@ class BatchEnv:
     def rollout(self, steps: int) -> RolloutCounts:
         """Play `steps` uniformly random actions in every lane without leaving compiled code.
 
-        The same as `steps` times `step(sample_actions())`, except that of the games that end only the counts
-        remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had ended no game.
+        The same as `steps` times `step(sample_actions())`, except that of the games that end only
+        the counts
+        remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had
+            ended no game.
 
-        Ctrl-C ends it within a fraction of a second: the games then stand where they have come to, some of them further than
-        others, and all arrays show that; their counts are lost.
+        Ctrl-C ends it within a fraction of a second: the games then stand where they have come to,
+        some of them further than others, and all arrays show that; their counts are lost.
 
         Raises:
             TypeError, ValueError: Where `steps` is not an integer from 1 to 2^62.
@@ -293,8 +310,8 @@ class BatchEnv:
     def get_state(self) -> dict[str, Any]:
         """All that play depends on, in plain JSON types, for checkpoints (`set_state`).
 
-        `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each lane's generators, of the game
-        and of `sample_actions`, as integers from 0 to 2**64 − 1.
+        `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each
+        lane's generators, of the game and of `sample_actions`, as integers from 0 to 2**64 − 1.
         """
         states = self._lanes.states
         lanes = [states[lane : lane + 1] for lane in range(self.num_envs)]
@@ -311,14 +328,16 @@ class BatchEnv:
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Take over what `get_state` gave, of a batch with as many lanes and the same options.
 
-        Play continues as it would in that batch. `rewards`, `terminated` and `by_limit` are those of a step that has ended no game.
+        Play continues as it would in that batch. `rewards`, `terminated` and `by_limit` are those
+        of a step that has ended no game.
 
         Args:
-            state: It may come from a file, and from anybody: every position is checked as by `restore`.
+            state: It may come from a file, and from anybody: every position is checked as by
+                `restore`.
 
         Raises:
-            ValueError: Naming lane and field, for what `get_state` cannot give, for other options and for a game that is over;
-                nothing is changed then.
+            ValueError: Naming lane and field, for what `get_state` cannot give, for other options
+                and for a game that is over; nothing is changed then.
         """
         given = require_mapping("state", state, ("positions", "rng", "samplers"))
         positions = require_list("positions", given["positions"], self.num_envs)
@@ -366,16 +385,21 @@ class BatchEnv:
 
     @property
     def states(self) -> State:
-        """The games as the engine keeps them, one record a lane: for search and game agents, not to be written to."""
+        """The games as the engine keeps them, one record a lane: for search and game agents, not to
+        be written to.
+        """
         return self._lanes.states.view()
 
     @property
     def legal_bits(self) -> npt.NDArray[np.uint64]:
-        """The sets of legal actions as the engine keeps them, a row a lane: for game agents, not to be written to."""
+        """The sets of legal actions as the engine keeps them, a row a lane: for game agents, not to
+        be written to.
+        """
         return self._lanes.legal_bits.view()
 
     def to_aec(self, lane: int) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and
+        search.
 
         TypeError or ValueError for what is no lane; a negative one counts from the end.
         """
@@ -383,7 +407,8 @@ class BatchEnv:
         return self._board.to_aec(lane % self.num_envs)
 
     def render(self) -> tuple[Any, ...] | None:
-        """What the AEC environment's `render` gives, for every lane; with `"human"` the window shows lane 0.
+        """What the AEC environment's `render` gives, for every lane; with `"human"` the window
+        shows lane 0.
 
         Without a render mode a warning and None.
         """
@@ -391,12 +416,3 @@ class BatchEnv:
             logger.warn("render() was called without a render_mode: make the batch with one")
             return None
         return self._board.render_all()
-
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self.game.observation
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of observations (`Game.split_observation`)."""
-        return self.game.split_observation(observation)

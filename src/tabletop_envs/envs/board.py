@@ -18,7 +18,7 @@ class Board:
         render_mode: None or one of `drawing.RENDER_MODES`, of all its environments.
 
     Raises:
-        TypeError, ValueError: For an impossible render mode.
+        TypeError, ValueError: For an invalid render mode.
     """
 
     def __init__(self, lanes: Lanes, render_mode: str | None) -> None:

@@ -25,7 +25,9 @@ def require_render_mode(render_mode: Any) -> None:
 
 
 class Drawing:
-    """The part of `TabletopEnv` that draws. Nothing here changes a game, and graphics are imported only on use."""
+    """The part of `TabletopEnv` that draws. Nothing here changes a game, and graphics are imported
+    only on use.
+    """
 
     game: Game
     options: dict[str, Any]
@@ -65,8 +67,8 @@ class Drawing:
             size: The longer side of pixels and window.
 
         Raises:
-            TypeError, ValueError: For an unknown agent or theme, an impossible size, and for pixels and the window of a game that has no
-                drawing but its text.
+            TypeError, ValueError: For an unknown agent or theme, an invalid size, and for pixels
+                and the window of a game that has no drawing but its text.
             ImportError: For pixels and the window without the extra `render`.
             RuntimeError: For the window where there is no display.
         """
@@ -104,7 +106,8 @@ class Drawing:
         legal: bool = False,
         last_action: bool = True,
     ) -> str:
-        """The position as an SVG document (`tabletop_envs.render.svg` says what is in it), whatever the render mode.
+        """The position as an SVG document (`tabletop_envs.render.svg` says what is in it), whatever
+        the render mode.
 
         Args:
             viewer: The agent for whose eyes it is; None: a spectator, who sees everything.
@@ -114,7 +117,7 @@ class Drawing:
             last_action: Whether what the last action has changed is marked.
 
         Raises:
-            TypeError, ValueError: For an unknown agent or theme, or an impossible size.
+            TypeError, ValueError: For an unknown agent or theme, or an invalid size.
             ImportError: Without the extra `render`.
         """
         return self._draw(viewer, theme, size, legal=legal, last_action=last_action)
@@ -153,7 +156,9 @@ class Drawing:
         )
 
     def _repr_svg_(self) -> str | None:
-        """The drawing that notebooks show; None before the first `reset` and without the extra `render`."""
+        """The drawing that notebooks show; None before the first `reset` and without the extra
+        `render`.
+        """
         try:
             return self.svg() if self._started else None
         except ImportError:

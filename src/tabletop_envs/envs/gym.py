@@ -28,30 +28,36 @@ Observation = npt.NDArray[np.float32]
 class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
     """A game as a Gymnasium environment: the learner plays one seat, opponents play the others.
 
-    Made by `gymnasium.make("tabletop_envs/Kirche-v0", …)`; the game's module (`tabletop_envs.kirche_v0`) has the manual.
+    Made by `gymnasium.make("tabletop_envs/Kirche-v0", …)`; the game's module
+    (`tabletop_envs.kirche_v0`) has the manual.
 
-    A step is the learner's action and all that the opponents play until the learner is in turn again. The reward is the
-    learner's, zero before the end; where an opponent ends the game it arrives on the learner's last step.
+    A step is the learner's action and all that the opponents play until the learner is to move
+    again. The reward is the learner's, zero before the end; where an opponent ends the game it
+    arrives on the learner's last step.
 
     Args:
         game: The game, or its name or id (the registry gives it).
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game agent
-            (`agents.GameAgent`), a callable `(observation, action_mask, rng) -> action`, or a list of
-            `num_players − 1` of these, in turn order after the learner. `opponents` may be written at any time.
-        seat: The learner's player index, or None: drawn anew at every reset.
+        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
+            agent (`agents.GameAgent`), a callable `(observation, action_mask, rng) -> action`, or a
+            list of `num_players − 1` of these, in turn order after the learner. `opponents` may be
+            written at any time.
+        seat: The learner's player index, or None: drawn at every reset.
         render_mode: None or one of `metadata["render_modes"]`.
-        on_illegal: What an illegal action of the learner does. `"lose"`: the game ends with the reward −1. `"raise"`:
-            `ValueError`, nothing is changed. An illegal action of an opponent always raises.
+        on_illegal: What an illegal action of the learner does. `"lose"`: the game ends with the
+            reward −1. `"raise"`: `ValueError`, nothing is changed. An illegal action of an opponent
+            always raises.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or invalid argument or option, naming it and what is
+            allowed.
 
-    Observations are `float32[L]` in fresh arrays, seen from the learner's seat. `info` has the numbers `score` (the
-    learner's), `ply` and `seat`, the bools `by_limit` (whether `max_plies` has ended the game) and `illegal_action` (whether an
-    illegal action of the learner has), and `action_mask` (`int8[n]`, all ones once the game is over). Every end of
-    a game is a termination; `truncated` is for limits from outside, such as `TimeLimit`. What is not an action at
-    all (a number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
+    Observations are `float32[L]` in fresh arrays, seen from the learner's seat. `info` has the
+    numbers `score` (the learner's), `ply` and `seat`, the bools `by_limit` (whether `max_plies` has
+    ended the game) and `illegal_action` (whether an illegal action of the learner has), and
+    `action_mask` (`int8[n]`, all ones once the game is over). Every end of a game is a termination;
+    `truncated` is for limits from outside, such as `TimeLimit`. What is not an action at all (a
+    number outside the action space, `3.5`, None) raises `ValueError` whatever `on_illegal` says.
 
     >>> import gymnasium, tabletop_envs
     >>> env = gymnasium.make("tabletop_envs/Kirche-v0", opponents="random", num_houses=1)
@@ -85,6 +91,7 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
             remember=True,
         )
         self._board = Board(self._lanes, render_mode)
+        self.game = self._lanes.game
         # Not the class's own: vector environments write into it.
         self.metadata = {**self.metadata, "render_modes": list(RENDER_MODES)}
         self.render_mode = render_mode
@@ -98,13 +105,14 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game and play on to the learner's first turn.
 
-        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible, opponents and seats included; without one,
-        the streams go on (at the first reset: from fresh entropy, `np_random_seed`). `options` has no meaning here: a
-        game's options belong to the constructor.
+        With a `seed` (0 … 2^64 − 1) everything that follows is reproducible, opponents and seats
+        included; without one, the streams continue (at the first reset: from fresh entropy,
+        `np_random_seed`). `options` has no meaning here: a game's options belong to the
+        constructor.
 
         Raises:
-            TypeError, ValueError: For an impossible seed; and where `max_plies` is so small that the learner's turn
-                never comes.
+            TypeError, ValueError: For an invalid seed; and where `max_plies` is so small that the
+                learner's turn never comes.
         """
         if seed is not None:
             seed = checks.seed("seed", seed)
@@ -125,8 +133,8 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`, and after the game's end.
-            ValueError: For what is no action of the action space; with `on_illegal="raise"` for an illegal one; and for an
-                illegal answer of an opponent. The game is as it was then.
+            ValueError: For what is no action of the action space; with `on_illegal="raise"` for an
+                illegal one; and for an illegal answer of an opponent. The game is as it was then.
         """
         lanes = self._lanes
         status = lanes.states["status"]
@@ -156,7 +164,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         return observation[0], info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """The mask `bool[n]` of the learner (the name that MaskablePPO looks for); all ones once the game is over."""
+        """The mask `bool[n]` of the learner (the name that MaskablePPO looks for); all ones once
+        the game is over.
+        """
         if not self._lanes.started[0]:
             raise error.ResetNeeded("there is no game yet: call reset() first")
         _, mask = self._lanes.observe()
@@ -168,7 +178,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         return self._board.to_aec(0)
 
     def render(self) -> Any:
-        """The position as a spectator sees it, as the AEC environment's `render` gives it; None without a mode."""
+        """The position as a spectator sees it, as the AEC environment's `render` gives it; None
+        without a mode.
+        """
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
@@ -179,7 +191,9 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         return self.to_aec().svg(**arguments)
 
     def _repr_svg_(self) -> str | None:
-        """The drawing that notebooks show; None before the first `reset` and without the extra `render`."""
+        """The drawing that notebooks show; None before the first `reset` and without the extra
+        `render`.
+        """
         return self.to_aec()._repr_svg_() if self._lanes.started[0] else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Games in lanes, each with one learner against opponents: the core of the Gymnasium environments."""
+"""Lanes with a learner against opponents in each: the core of the Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tabletop_envs import checks
 from tabletop_envs.agents import Agent, GameAgent
 from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.opponents import Opponents, OpponentsLike, agent_name
-from tabletop_envs.game import Game, ObservationPart
+from tabletop_envs.game import Game, ObservationView
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.kernels.rng import below
 from tabletop_envs.lanes import Indices, Lanes
@@ -23,15 +23,17 @@ MAX_DEALS = 1000
 
 
 class OpponentLanes(Lanes):
-    """Lanes in each of which one player is the learner, and opponents reply: a step is an action of the learner.
+    """Lanes in each of which one player is the learner, and opponents reply: a step is an action of
+    the learner.
 
     Args:
-        game, num_lanes, options, on_illegal, remember: As of `Lanes`; `on_illegal` is for the learner.
+        game, num_lanes, options, on_illegal, remember: As of `Lanes`; `on_illegal` is for the
+            learner.
         opponents: Who plays the others (`Opponents`).
         seat: The learner's player index, or None: drawn at every start.
 
     Raises:
-        TypeError, ValueError: For an impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an invalid argument or option, naming it and what is allowed.
 
     `seats` are the learners'; `rngs` the generators of opponents that are not callables.
     """
@@ -68,7 +70,9 @@ class OpponentLanes(Lanes):
     # Playing
 
     def seed(self, lanes: Indices, seeds: npt.NDArray[np.uint64]) -> None:
-        """Give lanes the streams of their seeds: the game's, the opponents' and the seats', each of its own."""
+        """Give lanes the streams of their seeds: the game's, the opponents' and the seats', each of
+        its own.
+        """
         super().seed(lanes, seeds)
         streams = np.zeros(lanes.size, np.uint64)
         # A further stream from the same seed; the states are scratch.
@@ -80,12 +84,15 @@ class OpponentLanes(Lanes):
             self._generators.pop(lane, None)
 
     def start(self, lanes: Indices) -> None:
-        """Start new games in lanes and play on to the learner's first turn; lanes without a seed get fresh entropy.
+        """Start new games in lanes and play on to the learner's first turn; lanes without a seed
+        get fresh entropy.
 
-        A game that ends before the learner's first action (as only tiny `max_plies` make it) is dealt again.
+        A game that ends before the learner's first action (as only tiny `max_plies` make it) is
+        dealt again.
 
         Raises:
-            ValueError: Where `MAX_DEALS` games in a row ended so, naming `max_plies`; some of the lanes have no game then.
+            ValueError: Where `MAX_DEALS` games in a row ended so, naming `max_plies`; some of the
+                lanes have no game then.
         """
         super().start(lanes)
 
@@ -98,12 +105,14 @@ class OpponentLanes(Lanes):
             if not lanes.size:
                 return
         raise ValueError(
-            f"option max_plies={self.options['max_plies']} is too small: {MAX_DEALS} games in a row ended before "
-            f"the learner in seat {int(self.seats[lanes[0]])} of {self.num_players} could act"
+            f"option max_plies={self.options['max_plies']} is too small: {MAX_DEALS} games in a "
+            f"row ended before the learner in seat {int(self.seats[lanes[0]])} of {self.num_players} could act"
         )
 
     def _advance(self, command: int, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
-        """Start games or play actions, then let the opponents reply until the learner is to move or the game over."""
+        """Start games or play actions, then let the opponents reply until the learner is to move or
+        the game over.
+        """
         engine.advance_some(self._arrays, self._opponents.random, lanes, command, actions)
         # Random opponents have replied already.
         while self._opponents.asked:
@@ -122,7 +131,9 @@ class OpponentLanes(Lanes):
                     )
 
     def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
-        """Roll all lanes back if an opponent raises or returns an invalid action (a callable's RNG stays advanced)."""
+        """Roll all lanes back if an opponent raises or returns an invalid action (a callable's RNG
+        stays advanced).
+        """
         return self._rollback() if self._opponents.asked else contextlib.nullcontext()
 
     @contextlib.contextmanager
@@ -140,7 +151,9 @@ class OpponentLanes(Lanes):
     # Opponents
 
     def _choose(self, agent: GameAgent | Agent, lanes: Indices) -> None:
-        """Write an opponent's choices for lanes into `_actions`; ValueError, naming it, for what is no action."""
+        """Write an opponent's choices for lanes into `_actions`; ValueError, naming it, for what is
+        no action.
+        """
         if isinstance(agent, GameAgent):
             agent.choose_lanes(
                 self.game, self.states, self.legal_bits, self.rngs, lanes, self._actions
@@ -173,16 +186,11 @@ def draw_seats(rngs: Any, lanes: Any, num_players: int, seats: Any) -> None:
         seats[lane] = np.int64(seat)
 
 
-class LearnerView:
+class LearnerView(ObservationView):
     """What the single and the vector environment both show of their lanes."""
 
     _lanes: OpponentLanes
     _board: Board
-
-    @property
-    def game(self) -> Game:
-        """What is particular to the game."""
-        return self._lanes.game
 
     @property
     def options(self) -> dict[str, Any]:
@@ -191,18 +199,11 @@ class LearnerView:
 
     @property
     def opponents(self) -> OpponentsLike:
-        """The opponents as they were given; writing it changes who plays from the next action on, in all lanes."""
+        """The opponents as they were given; writing it changes who plays from the next action on,
+        in all lanes.
+        """
         return self._lanes.opponents
 
     @opponents.setter
     def opponents(self, opponents: OpponentsLike) -> None:
         self._lanes.opponents = opponents
-
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self._lanes.game.observation
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of observations (`Game.split_observation`)."""
-        return self._lanes.game.split_observation(observation)

@@ -19,8 +19,9 @@ class Opponents:
     """The agents that play the seats after the learner's, in turn order.
 
     Args:
-        given: A name (`agents.make_agent`), a game agent or a callable `(observation, action_mask, rng) -> action` for all
-            seats, or a list of `num_players − 1` of these.
+        given: A name (`agents.make_agent`), a game agent or a callable
+            `(observation, action_mask, rng) -> action` for all seats, or a list of
+            `num_players − 1` of these.
         num_players: How many play, with the learner.
 
     Raises:
@@ -28,9 +29,10 @@ class Opponents:
 
     Attributes:
         given: As above.
-        random: `bool[num_players]`, whether the player so many seats after the learner plays at random. Random play needs
-            nobody to be asked: the compiled loop does it.
-        asked: The other agents, each once, with a `bool[num_players]` of the seats after the learner's that it plays.
+        random: `bool[num_players]`, whether the player so many seats after the learner plays at
+            random. The compiled loop plays these.
+        asked: The other agents, each once, with a `bool[num_players]` of the seats after the
+            learner's that it plays.
     """
 
     def __init__(self, given: OpponentsLike, num_players: int) -> None:
@@ -38,8 +40,8 @@ class Opponents:
         listed = list(given) if isinstance(given, list | tuple) else [given] * count
         if len(listed) != count:
             raise ValueError(
-                f"option opponents has {len(listed)} agents, but the learner has {count} opponents: "
-                f"allowed is one agent for all, or a list of {count}"
+                f"option opponents has {len(listed)} agents, but the learner has {count} "
+                f"opponents: allowed is one agent for all, or a list of {count}"
             )
         # The same name is the same agent, so that it is asked for all its seats at once.
         named = {name: make_agent(name) for name in listed if isinstance(name, str)}

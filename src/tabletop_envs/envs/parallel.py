@@ -1,4 +1,6 @@
-"""The turn-based parallel environment of every game, for stacks that speak only PettingZoo's parallel interface."""
+"""The turn-based parallel environment of every game, for stacks that speak only PettingZoo's
+parallel interface.
+"""
 
 from __future__ import annotations
 
@@ -11,35 +13,41 @@ from gymnasium import error, spaces
 from pettingzoo import ParallelEnv
 
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import Game, ObservationPart
+from tabletop_envs.game import Game, ObservationView
 
 __all__ = ["TabletopParallelEnv"]
 
 
-class TabletopParallelEnv(ParallelEnv):
-    """A game as a parallel environment: everybody is asked at every step, the action of the agent in turn counts.
+class TabletopParallelEnv(ObservationView, ParallelEnv):
+    """A game as a parallel environment: all agents are asked at every step; the action of the agent
+    to move counts.
 
-    Made by a game's `parallel_env`. The other agents' actions are ignored, whatever they are. Observations, rewards and
-    the end of the game come for all agents at every step; all agents end together.
+    Made by a game's `parallel_env`. The other agents' actions are ignored, whatever they are.
+    Observations, rewards and the end of the game come for all agents at every step; all agents end
+    together.
 
     Args:
         game: What is particular to the game.
-        **options: The arguments of `TabletopEnv` (`render_mode`, `mask_in`, `obs_key`, `on_illegal`) and the game's options.
+        **options: The arguments of `TabletopEnv` (`render_mode`, `mask_in`, `obs_key`,
+            `on_illegal`) and the game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or invalid option, naming it and what is allowed.
 
-    `infos[agent]` has the numbers `score`, `ply` and `to_act`: 1 for the agent whose action the next step plays, else 0.
-    The mask of an agent that is not to act allows action 0 alone: a masked policy then has one choice, with the probability
-    1, no entropy and no gradient, so that steps at which it only waits teach it nothing. (All zeros, the AEC
-    environment's mask, turn softmaxes into NaN.) Once the game is over the masks are all ones.
+    `infos[agent]` has the numbers `score`, `ply` and `to_act`: 1 for the agent whose action the
+    next step plays, else 0. The mask of an agent that is not to act allows action 0 alone: a masked
+    policy then has one choice, with the probability 1, no entropy and no gradient, so that steps at
+    which it only waits teach it nothing. (All zeros, the AEC environment's mask, turn softmaxes
+    into NaN.) Once the game is over the masks are all ones.
 
     Attributes:
-        aec_env: The AEC environment inside, for snapshots, names of actions and search. Play by `step` here, not there.
+        aec_env: The AEC environment inside, for snapshots, names of actions and search. Play by
+            `step` here, not there.
     """
 
     def __init__(self, game: Game, **options: Any) -> None:
         self.aec_env = TabletopEnv(game, **options)
+        self.game = self.aec_env.game
         self.possible_agents: list[str] = self.aec_env.possible_agents[:]
         self.agents: list[str] = []
         self.render_mode: str | None = self.aec_env.render_mode
@@ -75,7 +83,7 @@ class TabletopParallelEnv(ParallelEnv):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Start a new game (`TabletopEnv.reset`): everybody's observations and infos."""
+        """Start a new game (`TabletopEnv.reset`): all agents' observations and infos."""
         self.aec_env.reset(seed=seed, options=options)
         self.agents = self.possible_agents[:]
         return self._show()
@@ -89,7 +97,7 @@ class TabletopParallelEnv(ParallelEnv):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """Play the action of the agent in turn (`agent_in_turn`).
+        """Play the action of the agent to move (`agent_in_turn`).
 
         Returns:
             Observations, rewards, terminations, truncations and infos of all agents.
@@ -97,8 +105,9 @@ class TabletopParallelEnv(ParallelEnv):
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`, and after the game's end.
             TypeError: Where `actions` is not a dict.
-            ValueError: Where the agent in turn has no action in it, for what is no action of the action space, and with
-                `on_illegal="raise"` for an illegal one. The game is untouched then.
+            ValueError: Where the agent to move has no action in it, for what is no action of the
+                action space, and with `on_illegal="raise"` for an illegal one. The game is
+                untouched then.
         """
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")
@@ -149,15 +158,6 @@ class TabletopParallelEnv(ParallelEnv):
     def state(self) -> npt.NDArray[np.float32]:
         """The full state `float32[L]`, hidden parts included (`TabletopEnv.state`)."""
         return self.aec_env.state()
-
-    @property
-    def OBSERVATION(self) -> dict[str, ObservationPart]:  # noqa: N802 (the name that every game's module has)
-        """Each named part of an observation: its slice and its shape."""
-        return self.aec_env.OBSERVATION
-
-    def split_observation(self, observation: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
-        """The named views of an observation (`Game.split_observation`)."""
-        return self.aec_env.split_observation(observation)
 
     def render(self) -> Any:
         """What the AEC environment's `render` gives."""

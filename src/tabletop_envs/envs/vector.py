@@ -1,4 +1,6 @@
-"""The Gymnasium vector environment of every game: many learners against opponents, stepped in compiled loops."""
+"""The Gymnasium vector environment of every game: many learners against opponents, stepped in
+compiled loops.
+"""
 
 from __future__ import annotations
 
@@ -33,33 +35,38 @@ _NO_LANES = np.zeros(0, np.int64)
 class TabletopVectorEnv(
     LearnerView, VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]
 ):
-    """`num_envs` Gymnasium environments of one game (`TabletopGymEnv`), stepped together in compiled loops.
+    """`num_envs` Gymnasium environments of one game (`TabletopGymEnv`), stepped together in
+    compiled loops.
 
-    Made by `gymnasium.make_vec("tabletop_envs/Kirche-v0", num_envs=…, …)`. Lane i after `reset(seed=s)` plays what the
-    single environment plays after `reset(seed=s + i)`, and what the environments in a `SyncVectorEnv` play.
+    Made by `gymnasium.make_vec("tabletop_envs/Kirche-v0", num_envs=…, …)`. Lane i after
+    `reset(seed=s)` plays what the single environment plays after `reset(seed=s + i)`, and what the
+    environments in a `SyncVectorEnv` play.
 
     Args:
         game: The game, or its name or id (the registry gives it).
         num_envs: How many lanes.
-        opponents, seat, render_mode, on_illegal: As of the single environment. Only callables among the
-            opponents are called lane by lane.
-        autoreset_mode: What happens to a game that is over (`gymnasium.vector.AutoresetMode`, or its value). `NEXT_STEP`: the
-            lane's next step ignores its action and starts a new game, with the reward 0. `SAME_STEP`: a new game starts
-            in the same step; the last observation and info are in `info["final_obs"]` and `info["final_info"]`.
-            `DISABLED`: the user resets, by `reset(options={"reset_mask": bool[num_envs]})`.
-        copy: Whether observations and masks are fresh arrays at every call; False: the same ones, overwritten, which
-            saves their allocation.
-        max_episode_steps: After so many of a learner's steps its episode is truncated, as the wrapper `TimeLimit` of
-            `gymnasium.make` does it: `truncated` is True, whether the game is over or not. None or −1: no limit.
+        opponents, seat, render_mode, on_illegal: As of the single environment. Only callables among
+            the opponents are called lane by lane.
+        autoreset_mode: What happens to a game that is over (`gymnasium.vector.AutoresetMode`, or
+            its value). `NEXT_STEP`: the lane's next step ignores its action and starts a new game,
+            with the reward 0. `SAME_STEP`: a new game starts in the same step; the last observation
+            and info are in `info["final_obs"]` and `info["final_info"]`. `DISABLED`: the user
+            resets, by `reset(options={"reset_mask": bool[num_envs]})`.
+        copy: Whether observations and masks are fresh arrays at every call; False: the same ones,
+            overwritten, which saves their allocation.
+        max_episode_steps: After so many of a learner's steps its episode is truncated, as the
+            wrapper `TimeLimit` of `gymnasium.make` does it: `truncated` is True, whether the game
+            is over or not. None or −1: no limit.
         **options: The game's options.
 
     Raises:
-        TypeError, ValueError: For an unknown or impossible argument or option, naming it and what is allowed.
+        TypeError, ValueError: For an unknown or invalid argument or option, naming it and what is
+            allowed.
 
-    Observations are `float32 (num_envs, L)`. `info` has `action_mask` (`int8 (num_envs, n)`), always valid for the returned
-    observations, all ones where a game is over; `score`, `ply` and `seat` (`int64 (num_envs,)`);
-    `by_limit` and `illegal_action` (`bool (num_envs,)`), as of the single environment; and for each the
-    array `_action_mask`, … that tells who has it: every lane.
+    Observations are `float32 (num_envs, L)`. `info` has `action_mask` (`int8 (num_envs, n)`),
+    always valid for the returned observations, all ones where a game is over; `score`, `ply` and
+    `seat` (`int64 (num_envs,)`); `by_limit` and `illegal_action` (`bool (num_envs,)`), as of the
+    single environment; and for each the array `_action_mask`, … that tells who has it: every lane.
     """
 
     def __init__(
@@ -99,6 +106,7 @@ class TabletopVectorEnv(
             remember=self.num_envs == 1 or render_mode in ("rgb_array", "human"),
         )
         self._board = Board(self._lanes, render_mode)
+        self.game = self._lanes.game
         self.render_mode = render_mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
@@ -115,15 +123,17 @@ class TabletopVectorEnv(
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
-        """Start new games in all lanes, or in those of `options["reset_mask"]` (bool, one a lane, at least one True).
+        """Start new games in all lanes, or in those of `options["reset_mask"]` (bool, one a lane,
+        at least one True).
 
         Args:
-            seed: A number `s` (lane i gets `s + i`, modulo 2^64), one for each lane (None: the lane's streams go on), or None.
+            seed: A number `s` (lane i gets `s + i`, modulo 2^64), one for each lane (None: the
+                lane's streams continue), or None.
             options: `reset_mask`; nothing else has a meaning here.
 
         Raises:
-            TypeError, ValueError: For an impossible seed or mask, with nothing changed; and where `max_plies` is so small
-                that the learner's turn never comes.
+            TypeError, ValueError: For an invalid seed or mask, with nothing changed; and where
+                `max_plies` is so small that the learner's turn never comes.
         """
         lanes = self._parse_reset_mask(options)
         if seed is None and not self._lanes.started.any():
@@ -171,10 +181,12 @@ class TabletopVectorEnv(
         """Play every learner's action (integers `(num_envs,)`) and the opponents' replies.
 
         Raises:
-            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's episode has ended.
+            gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's
+            episode has ended.
             TypeError: Where the actions are not integers.
-            ValueError: For a wrong shape, for an action outside the action space, with `on_illegal="raise"` for an illegal
-                one, naming the lane, and for an illegal answer of an opponent. No game has changed then.
+            ValueError: For a wrong shape, for an action outside the action space, with
+                `on_illegal="raise"` for an illegal one, naming the lane, and for an illegal answer
+                of an opponent. No game has changed then.
         """
         lanes = self._lanes
         if not lanes.started.all():
@@ -229,7 +241,7 @@ class TabletopVectorEnv(
         self._buffers = None if self.copy else (observation, mask)
         if self.render_mode == "human":
             self.render()
-        # Views: whoever makes one read-only does not keep the next step from writing.
+        # Views: making one read-only does not keep the next step from writing.
         return observation.view(), self._info(lanes.all_lanes, mask.view())
 
     def _info(self, of: Indices, mask: npt.NDArray[np.int8]) -> Info:
@@ -250,7 +262,9 @@ class TabletopVectorEnv(
         return info
 
     def _final(self, ended: Indices) -> Info:
-        """`final_obs` and `final_info` of the lanes whose games have just ended, as Gymnasium lays them out."""
+        """`final_obs` and `final_info` of the lanes whose games have just ended, as Gymnasium lays
+        them out.
+        """
         observations, masks = self._lanes.observe(ended)
         final_obs = np.full(self.num_envs, None, object)
         for lane, observation in zip(ended.tolist(), observations, strict=True):
@@ -274,7 +288,8 @@ class TabletopVectorEnv(
         return mask.astype(np.bool_)
 
     def to_aec(self, lane: int) -> TabletopEnv:
-        """A lane's game as an AEC environment of its own, for snapshots, names of actions and search.
+        """A lane's game as an AEC environment of its own, for snapshots, names of actions and
+        search.
 
         TypeError or ValueError for what is no lane; a negative one counts from the end.
         """
@@ -282,7 +297,9 @@ class TabletopVectorEnv(
         return self._board.to_aec(lane % self.num_envs)
 
     def render(self) -> tuple[Any, ...] | None:
-        """What the single environment's `render` gives, for every lane; with `"human"` the window shows lane 0."""
+        """What the single environment's `render` gives, for every lane; with `"human"` the window
+        shows lane 0.
+        """
         if self.render_mode is None:
             logger.warn("render() was called without a render_mode: make the environment with one")
             return None
@@ -293,8 +310,8 @@ class TabletopVectorEnv(
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """An attribute of this environment, or the result of a method, lane by lane.
 
-        An array or tuple with an entry for every lane (`action_masks`, `render`) gives these; anything else is the same
-        for all lanes.
+        An array or tuple with an entry for every lane (`action_masks`, `render`) gives these;
+        anything else is the same for all lanes.
         """
         value = getattr(self, name)
         if callable(value):
@@ -315,22 +332,24 @@ class TabletopVectorEnv(
         if isinstance(values, list | tuple):
             if len(values) != self.num_envs or any(value != values[0] for value in values):
                 raise ValueError(
-                    f"{name} is shared by all lanes: give one value, or a list of {self.num_envs} equal ones"
+                    f"{name} is shared by all lanes: give one value, or a list of "
+                    f"{self.num_envs} equal ones"
                 )
             values = values[0]
         setattr(self, name, values)
 
     def close_extras(self, **_: Any) -> None:
         """Release what rendering holds."""
-        # Gymnasium 1.2 closes what its constructor has not finished, too.
+        # Gymnasium 1.2 also closes what its constructor has not finished.
         if hasattr(self, "_board"):
             self._board.close()
 
 
 def _parse_seeds(seed: Any, num_lanes: int) -> tuple[Indices, npt.NDArray[np.uint64]]:
-    """Which lanes get which seeds: `s` gives lane i `s + i` (modulo 2^64), a list one each (None: the lane goes on).
+    """Which lanes get which seeds: `s` gives lane i `s + i` (modulo 2^64), a list one each (None:
+    the lane's streams continue).
 
-    TypeError or ValueError for an impossible seed.
+    TypeError or ValueError for an invalid seed.
     """
     if seed is None:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)

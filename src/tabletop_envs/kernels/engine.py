@@ -1,11 +1,13 @@
 """Compiled loops over any game: starting, stepping, observing and sampling, one game or many.
 
-Each function resolves a kernel's functions by the record type of `states` (see `tabletop_envs.kernels`), so it is
-compiled once a game, cached on disk, and callable from a user's own `@njit` code.
+Each function resolves a kernel's functions by the record type of `states` (see
+`tabletop_envs.kernels`), so it is compiled once a game, cached on disk, and callable from
+user-defined `@njit` code.
 
-A *lane* is one game of many: its record in `states`, its row in every other array, and in `rngs` the
-generator (`uint64`) that draws its random actions. `legal_bits` holds the sets of legal actions, `legal_words(state)`
-words each. Lanes do not touch each other: loops take `first` and `last` (not included) and may run in threads.
+A *lane* is one game of many: its record in `states`, its row in every other array, and in `rngs`
+the generator (`uint64`) that draws its random actions. `legal_bits` holds the sets of legal
+actions, `legal_words(state)` words each. Lanes do not touch each other: loops take `first` and
+`last` (not included) and may run in threads.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from tabletop_envs.kernels.compiling import compile_loop
 from tabletop_envs.kernels.rng import below, from_seed, sampler_from_seed
 
 MAX_PLAYERS = 4
-# REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others (T15).
+# REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others
+# (T15).
 REWARDS = np.array(
     [
         [
@@ -48,8 +51,8 @@ REWARDS = np.array(
     ]
 )
 # A tally of finished games, integers only, so that sums do not depend on their order: games, those
-# ended by `max_plies`, their actions, the longest; then for each player how often they shared the top score with k − 1 others
-# (k = 1 … 4), and the sum of their scores.
+# ended by `max_plies`, their actions, the longest; then for each player how often they shared the
+# top score with k − 1 others (k = 1 … 4), and the sum of their scores.
 TALLY_GAMES, TALLY_BY_LIMIT, TALLY_PLIES, TALLY_LONGEST, TALLY_PLAYERS = 0, 1, 2, 3, 4
 TALLY_PLAYER_SIZE = MAX_PLAYERS + 1
 TALLY_SIZE = TALLY_PLAYERS + MAX_PLAYERS * TALLY_PLAYER_SIZE
@@ -59,19 +62,19 @@ START, STEP, REFRESH = 0, 1, 2
 
 # Words are counted in groups of this many: choosing an action then takes two short searches.
 GROUP = 4
-# Lanes that random play advances in turn: enough for the processor to work on several at once, few enough
-# for their states to stay in its first cache.
+# Lanes that random play advances alternately: enough for the processor to work on several at once,
+# few enough for their states to stay in L1.
 BLOCK = 16
 # Positions that `perft` looks at between two looks at signals: some 0.1 s.
 PERFT_BUDGET = 2**18
 
 
-# Loops take these as plain tuples, which Numba reads faster than NamedTuples (by 0.6 µs a call), and name their parts
-# inside.
-
-
 class LaneArrays(NamedTuple):
-    """The arrays of games that are stepped together, a row a lane (`tabletop_envs.lanes.Lanes` describes them)."""
+    """The arrays of games that are stepped together, a row a lane (`lanes.Lanes` describes them).
+
+    Loops take these arrays, and `ShownArrays`, as plain tuples, which Numba reads faster than
+    NamedTuples (by 0.6 µs a call), and name them inside.
+    """
 
     states: Any
     legal_bits: Any
@@ -82,7 +85,7 @@ class LaneArrays(NamedTuple):
 
 
 class ShownArrays(NamedTuple):
-    """What a batch shows, a row a lane (`tabletop_envs.envs.batch.BatchEnv` describes it)."""
+    """What a batch shows, a row a lane (`envs.batch.BatchEnv` describes it)."""
 
     action_mask: Any
     observation: Any
@@ -97,9 +100,9 @@ class ShownArrays(NamedTuple):
 def compiled_loop(function: Callable[..., Any]) -> Any:
     """A loop that Python calls: cached on disk, and run without the interpreter's lock.
 
-    Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or where
-    `NUMBA_CACHE_DIR` says. Where none can be written or read, loops are compiled in every process instead, and a
-    RuntimeWarning says so once.
+    Numba keeps the cache beside this file, in the user's cache folder where that is read-only, or
+    where `NUMBA_CACHE_DIR` says. Where none can be written or read, loops are compiled in every
+    process instead, and a RuntimeWarning says so once.
     """
     return compile_loop(function)
 
@@ -158,7 +161,7 @@ def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int
             index += ONE
             before = total
     square = nth_square(legal_bits[index], remaining - before)
-    # Where illegal actions have led to a position without legal ones: any action, but one of the space.
+    # Where illegal actions have led to a position without legal ones: any of the space.
     last = np.uint64(num_actions(state) - 1)
     return rng, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
 
@@ -210,8 +213,9 @@ def write_rewards(state: Any, rewards: Any) -> None:
 def advance_one(states: Any, legal_bits: Any, command: int, action: int, result: Any) -> bool:
     """START a game in `states[0]`, STEP `action` in it, or REFRESH it as it stands.
 
-    Afterwards `legal_bits` holds the legal actions (none once the game is over), and `result` (int64) status, player to
-    move, ply and the scores. An action that is not in the set `legal_bits` is not played: False then, and nothing is changed.
+    Afterwards `legal_bits` holds the legal actions (none once the game is over), and `result`
+    (int64) status, player to move, ply and the scores. An action that is not in the set
+    `legal_bits` is not played: False then, and nothing is changed.
     """
     # One loop for three commands, because each loop compiles the game's functions again.
     state = states[0]
@@ -237,11 +241,14 @@ def advance_one(states: Any, legal_bits: Any, command: int, action: int, result:
 def advance_some(
     arrays: tuple[Any, ...], random: Any, chosen: Any, command: int, actions: Any
 ) -> None:
-    """START a game, STEP an action, or REFRESH the game in each of the lanes in `chosen` (int64); then let random players reply.
+    """START a game, STEP an action, or REFRESH the game in each of the lanes in `chosen` (int64);
+    then let random players reply.
 
-    `arrays` are those of a `LaneArrays` as a plain tuple. `random[k]` (bool) says whether the player k seats after the one in `seats` plays at random. A lane stops at the first
-    turn of somebody else or at the game's end. Afterwards its row of `legal_bits` holds the legal actions (none once a game
-    is over) and that of `rewards` every player's reward. An illegal action loses the game, which `offended` then says.
+    `arrays` are those of a `LaneArrays` as a plain tuple. `random[k]` (bool) says whether the
+    player k seats after the one in `seats` plays at random. A lane stops at the first turn of
+    somebody else or at the game's end. Afterwards its row of `legal_bits` holds the legal actions
+    (none once a game is over) and that of `rewards` every player's reward. An illegal action loses
+    the game, which `offended` then says.
     """
     # The game's functions are called once each: every further call would be compiled again.
     lanes = LaneArrays(*arrays)
@@ -279,7 +286,10 @@ def advance_some(
 def observe_some(
     states: Any, legal_bits: Any, lanes: Any, players: Any, observation: Any, mask: Any
 ) -> None:
-    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64): as `observe_one`, a row for each of them."""
+    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64), a row for each.
+
+    Observations are written in the type of `observation`, masks as by `observe_one`.
+    """
     scratch = np.zeros(observation_size(states[0]), np.int8)
     for row in range(lanes.size):
         lane = lanes[row]
@@ -299,7 +309,8 @@ def observe_some(
 def observe_one(
     states: Any, legal_bits: Any, player: int, scratch: Any, observation: Any, mask: Any
 ) -> None:
-    """Write what `player` sees of `states[0]`: the observation (float32, by way of the int8 `scratch`) and the mask.
+    """Write what `player` sees of `states[0]`: the observation (float32, by way of the int8
+    `scratch`) and the mask.
 
     The mask (int8) is all zeros for a player who is not to move and all ones once the
     game is over; either array may have the length 0 and is left out then.
@@ -334,7 +345,9 @@ def seed_lanes(states: Any, rngs: Any, seeds: Any) -> None:
 
 @compiled_loop
 def first_illegal(states: Any, legal_bits: Any, lanes: Any, actions: Any) -> int:
-    """The first of the lanes in `lanes` (int64) whose action in `actions` is not legal, −1 where all are."""
+    """The first of the lanes in `lanes` (int64) whose action in `actions` is not legal, −1 where
+    all are.
+    """
     for lane in lanes:
         if not is_legal(states[lane], legal_bits[lane], actions[lane]):
             return int(lane)
@@ -352,11 +365,12 @@ def advance_lanes(
     first: int,
     last: int,
 ) -> int:
-    """START new games in lanes, STEP one legal action each, or REFRESH them as they stand, and show what has become of them.
+    """START new games in lanes, STEP one legal action each, or REFRESH them as they stand, and show
+    what has become of them.
 
-    Where an action ends a game its results are written and a new game is started at once. `arrays` are those of a
-    `ShownArrays` as a plain tuple. With `check`, the first lane whose action is not legal is returned, and nothing is
-    changed; −1 otherwise.
+    Where an action ends a game its results are written and a new game is started at once. `arrays`
+    are those of a `ShownArrays` as a plain tuple. With `check`, the first lane whose action is not
+    legal is returned, and nothing is changed; −1 otherwise.
     """
     if check:
         for lane in range(first, last):
@@ -366,8 +380,8 @@ def advance_lanes(
     for lane in range(first, last):
         state = states[lane]
         if lane + 1 < last:
-            # A lane's rows are kilobytes that are written at once: without this the processor waits for L2, or for
-            # memory, at every lane.
+            # A lane's rows are kilobytes that are written at once: without this the processor waits
+            # for L2, or for memory, at every lane.
             prefetch_row(states, lane + 1)
             prefetch_row(shown.action_mask, lane + 1)
             prefetch_row(shown.observation, lane + 1)
@@ -402,7 +416,9 @@ def sample_lanes(
 
 @compiled_loop
 def sample_some(states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: Any) -> None:
-    """Draw a uniformly random legal action for each of the lanes in `lanes` (int64) into its place in `actions`."""
+    """Draw a uniformly random legal action for each of the lanes in `lanes` (int64) into its place
+    in `actions`.
+    """
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for lane in lanes:
         rngs[lane], actions[lane] = choose(states[lane], legal_bits[lane], counts, rngs[lane])
@@ -425,7 +441,9 @@ def tally_game(state: Any, tally: Any) -> None:
 
 @compiled_loop
 def rollout_lanes(states: Any, rngs: Any, steps: int, tally: Any, first: int, last: int) -> None:
-    """Play `steps` uniformly random actions in each lane, games one after the other; count the finished ones."""
+    """Play `steps` uniformly random actions in each lane, games one after the other; count the
+    finished ones.
+    """
     legal_bits = np.zeros(legal_words(states[0]), np.uint64)
     counts = np.empty(legal_words(states[0]) // GROUP, np.uint64)
     for block in range(first, last, BLOCK):
@@ -450,9 +468,9 @@ def count_legal_words(states: Any) -> int:
 def perft_some(states: Any, legal: Any, progress: Any, budget: int) -> None:
     """Some of `perft`'s work, up to `budget` positions.
 
-    `legal` has a set of actions for each level of depth. `progress` (int64) has the level, −1 when all has been counted,
-    the count so far, and whether the level's set has yet to be written. (No array is returned: Ctrl-C while one is wrapped
-    for Python ends in a SystemError of Numba's.)
+    `legal` has a set of actions for each level of depth. `progress` (int64) has the level, −1 when
+    all has been counted, the count so far, and whether the level's set has yet to be written. (No
+    array is returned: Ctrl-C while one is wrapped for Python ends in a SystemError of Numba's.)
     """
     words, bits, depth = num_words(states[0]), word_bits(states[0]), legal.shape[0]
     level, count, entered = progress[0], progress[1], progress[2] != 0
@@ -486,8 +504,8 @@ def perft_some(states: Any, legal: Any, progress: Any, budget: int) -> None:
 def perft(states: Any, depth: int) -> int:
     """How many sequences of `depth` legal actions lead on from `states[0]`.
 
-    A sequence that ends the game is counted only at its own length. `states` has at least `depth` records, which
-    are overwritten; chance falls as the state's generator has it.
+    A sequence that ends the game is counted only at its own length. `states` has at least `depth`
+    records, which are overwritten; chance falls as the state's generator has it.
     """
     if states[0]["status"] != RUNNING or depth < 1:
         return 1 if depth == 0 else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from tabletop_envs.game import Game, State, find_game, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.search import config, puct
 from tabletop_envs.search.nodes import FIRST_SLICE, FULL, new_tree
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, next_size, one_at_a_time
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.batch import BatchEnv
@@ -137,8 +136,7 @@ class PUCT:
             mask=np.zeros((lanes, kernel.num_actions), np.bool_),
         )
         self._parts = cut(lanes, min(self.num_threads, lanes))
-        self._threads = LaneThreads(self.num_threads)
-        self._slice = FIRST_SLICE
+        self._threads = LaneThreads(self.num_threads, FIRST_SLICE)
         self._turn = Turn()
         self.seed(seed)
 
@@ -226,28 +224,12 @@ class PUCT:
         return roots.copy()
 
     def _search_evenly(self, roots: State) -> None:
-        """Run all simulations with even priors and values of zero, in slices.
+        """Run all simulations with even priors and values of zero, in slices."""
 
-        A slice is all simulations of some lanes, or some simulations of one lane.
-        """
-        rounds = self.num_simulations + 1
+        def gather(first: int, last: int, done: int, count: int) -> None:
+            self._gather(roots, count, first, last)
 
-        def search(first: int, last: int) -> None:
-            while first < last:
-                lanes = min(max(self._slice // rounds, 1), last - first)
-                done = 0
-                while done < rounds:
-                    if self._threads.stopping:
-                        return
-                    count = min(max(self._slice // lanes, 1), rounds - done)
-                    begin = time.thread_time()
-                    self._gather(roots, count, first, first + lanes)
-                    seconds = time.thread_time() - begin
-                    self._slice = next_size(self._slice, lanes * count, seconds)
-                    done += count
-                first += lanes
-
-        self._threads.run(self._parts, search)
+        self._threads.run_in_slices(self._parts, self.num_simulations + 1, gather)
 
     def _gather(self, roots: State, uniform_rounds: int, first: int, last: int) -> None:
         puct.gather_lanes(
