@@ -24,7 +24,7 @@ from tabletop_envs.game import (
 )
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, engine
 from tabletop_envs.lanes import ON_ILLEGAL
-from tabletop_envs.threads import Turn, one_at_a_time
+from tabletop_envs.threads import Turn, busy, one_at_a_time
 
 __all__ = ["TabletopEnv"]
 
@@ -200,7 +200,6 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
             self._finish(scores)
         self._inform(ply, scores)
 
-    @one_at_a_time
     def step(self, action: Any) -> None:
         """Play an action of the agent to move; None for an agent whose game is over.
 
@@ -212,6 +211,13 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
             RuntimeError: While another call is running in this environment
                 (`threads.one_at_a_time`).
         """
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            self._step(action)
+
+    def _step(self, action: Any) -> None:
         agent = self.agent_selection
         if not self.agents:
             raise error.ResetNeeded("there is no game to step in: call reset() first")

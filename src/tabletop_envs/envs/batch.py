@@ -19,7 +19,7 @@ from tabletop_envs.envs.board import Board
 from tabletop_envs.game import Game, ObservationView, State, lane_seeds
 from tabletop_envs.kernels import RUNNING, engine
 from tabletop_envs.lanes import Lanes
-from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, cut, one_at_a_time
+from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -210,7 +210,6 @@ class BatchEnv(ObservationView):
             self._threads.run(self._parts, engine.advance_lanes, *arguments, False)
         return illegal
 
-    @one_at_a_time
     def step(self, actions: npt.ArrayLike, *, check: bool | None = None) -> None:
         """Play one action in every lane and bring all arrays up to date.
 
@@ -229,11 +228,15 @@ class BatchEnv(ObservationView):
             ValueError: For a wrong shape, and for an illegal action, naming lane and action, before
                 any game has changed.
         """
-        numbers = self._parse_actions(actions)
-        checked = self.check if check is None else checks.boolean("check", check)
-        lane = self._advance(engine.STEP, numbers, checked)
-        if lane >= 0:
-            raise ValueError(self._why_illegal(lane, int(numbers[lane])))
+        lock = self._turn.lock
+        if lock.locked():
+            raise busy(self, "step")
+        with lock:
+            numbers = self._parse_actions(actions)
+            checked = self.check if check is None else checks.boolean("check", check)
+            lane = self._advance(engine.STEP, numbers, checked)
+            if lane >= 0:
+                raise ValueError(self._why_illegal(lane, int(numbers[lane])))
 
     def _parse_actions(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         if actions is self._sampled:
@@ -250,7 +253,6 @@ class BatchEnv(ObservationView):
         name = self.game.action_to_str(self._lanes.states[lane], action)
         return f"lane {lane}: action {action} ({name}) of {self.game.name} is illegal here"
 
-    @one_at_a_time
     def sample_actions(self) -> npt.NDArray[np.int64]:
         """A uniformly random legal action for every lane: `int64 (N,)`, the same array at every
         call.
@@ -258,9 +260,12 @@ class BatchEnv(ObservationView):
         Drawn from streams of their own, so that the games' chance does not depend on who plays
         them.
         """
-        lanes = self._lanes
-        arguments = (lanes.states, lanes.legal_bits, lanes.rngs, self._actions)
-        self._threads.run(self._parts, engine.sample_lanes, *arguments)
+        lanes, lock = self._lanes, self._turn.lock
+        if lock.locked():
+            raise busy(self, "sample_actions")
+        with lock:
+            arguments = (lanes.states, lanes.legal_bits, lanes.rngs, self._actions)
+            self._threads.run(self._parts, engine.sample_lanes, *arguments)
         return self._sampled
 
     @one_at_a_time
