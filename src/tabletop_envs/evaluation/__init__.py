@@ -20,7 +20,7 @@ from numba.extending import overload
 
 from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
-from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES
+from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ __all__ = [
     "value",
     "values",
 ]
+
+
+# Where compiled loops have values written: as a field of a record, an array that Numba does not count
+# references of.
+VALUES = record_dtype(np.dtype([("values", np.float64, (MAX_PLAYERS,))], align=True))
 
 
 class _Heuristic(NamedTuple):
@@ -149,8 +154,8 @@ def load(game: Game) -> None:
 
 
 @compiled_loop
-def _evaluate_lanes(states: Any, estimates: Any) -> None:
-    values = np.zeros(MAX_PLAYERS)
+def _evaluate_lanes(states: Any, work: Any, estimates: Any) -> None:
+    values = work[0].values
     for lane in range(len(states)):
         evaluate(states[lane], values)
         for player in range(estimates.shape[1]):
@@ -175,7 +180,8 @@ def values(game: Game, states: State) -> npt.NDArray[np.float64]:
     load(game)
     estimates = np.zeros((len(states), int(states["num_players"][0])))
     # Copied where Numba would compile the loop again: arrays that are read-only, or with gaps.
-    _evaluate_lanes(np.require(states, requirements=("C", "A", "W")), estimates)
+    states = np.require(states, requirements=("C", "A", "W"))
+    _evaluate_lanes(states, np.zeros(1, VALUES), estimates)
     return estimates
 
 

@@ -80,7 +80,7 @@ class Scratch(NamedTuple):
     left: npt.NDArray[np.uint64]
     sets: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.uint64]
-    values: npt.NDArray[np.float64]
+    values: npt.NDArray[np.void]
 
 
 def new_scratch(game: Game, longest_decision: int = LONGEST_DECISION) -> Scratch:
@@ -92,7 +92,7 @@ def new_scratch(game: Game, longest_decision: int = LONGEST_DECISION) -> Scratch
         legal_bits.copy(),
         engine.new_legal(game.kernel, longest_decision),
         np.zeros(legal_bits.size // engine.GROUP, np.uint64),
-        np.zeros(engine.MAX_PLAYERS),
+        np.zeros(1, evaluation.VALUES),
     )
 
 
@@ -120,7 +120,7 @@ def best_of_decision(scratch: Scratch, mover: int) -> float:
 
     The states behind `AHEAD`, and a row of `scratch.sets` for each action more, are overwritten.
     """
-    states, sets, values = scratch.states, scratch.sets, scratch.values
+    states, sets, values = scratch.states, scratch.sets, scratch.values[0].values
     if not goes_on(states[AHEAD], mover):
         value(states[AHEAD], values)
         return values[mover]
@@ -164,7 +164,7 @@ def look_ahead(
     They say what the positions behind the edges are worth to the mover, or with `to_the_end` what
     the best way to the end of the decision is worth. Which of equals comes first is left to chance.
     """
-    states = scratch.states
+    states, values = scratch.states, scratch.values[0].values
     mover = states[HERE].to_move
     for index in range(start, parent.count):
         states[AHEAD] = states[HERE]
@@ -173,8 +173,8 @@ def look_ahead(
         if to_the_end:
             estimate = best_of_decision(scratch, mover)
         else:
-            value(states[AHEAD], scratch.values)
-            estimate = scratch.values[mover]
+            value(states[AHEAD], values)
+            estimate = values[mover]
         generator, drawn = uniform(generator)
         edge.logit = estimate / settings.temperature + TIES * drawn
     return generator
@@ -197,7 +197,8 @@ def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: 
 
     It goes from the root to a leaf, expands and values it, and takes the value back along its path.
     """
-    state, legal_bits, left = scratch.states[HERE], scratch.legal_bits, scratch.left
+    state, values = scratch.states[HERE], scratch.values[0].values
+    legal_bits, left = scratch.legal_bits, scratch.left
     scratch.states[HERE] = root
     if settings.information_set:
         generator = deal(state, state.to_move, generator)
@@ -241,8 +242,8 @@ def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: 
         length += 1
         first_decision = first_decision and goes_on(state, mover)
     generator = play_out(state, scratch, generator, settings.playout)
-    value(state, scratch.values)
-    back_up(tree, length, scratch.values, state.num_players)
+    value(state, values)
+    back_up(tree, length, values, state.num_players)
     return generator
 
 
