@@ -161,8 +161,7 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
 
         With a `seed` (0 … 2^64 − 1) everything that follows is reproducible; without one, the
         random stream continues (at the first reset: from fresh entropy). `options` is there for
-        PettingZoo's sake and has no
-        meaning here: a game's options belong to the constructor.
+        PettingZoo's sake and has no meaning here: a game's options belong to the constructor.
 
         Raises:
             TypeError, ValueError: For an invalid seed; nothing is changed then.

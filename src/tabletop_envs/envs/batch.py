@@ -214,8 +214,7 @@ class BatchEnv(ObservationView):
         """Play one action in every lane and bring all arrays up to date.
 
         A game that is over is replaced by a new one in the same step: `observation`, `action_mask`
-            and
-        `current_player` are already the new game's, the other arrays tell how the old one ended
+        and `current_player` are already the new game's, the other arrays tell how the old one ended
         until the next step.
 
         Args:
@@ -273,9 +272,8 @@ class BatchEnv(ObservationView):
         """Play `steps` uniformly random actions in every lane without leaving compiled code.
 
         The same as `steps` times `step(sample_actions())`, except that of the games that end only
-        the counts
-        remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the last step had
-            ended no game.
+        the counts remain: afterwards `rewards`, `terminated` and `by_limit` are zero, as if the
+        last step had ended no game.
 
         Ctrl-C ends it within a fraction of a second: the games then stand where they have come to,
         some of them further than others, and all arrays show that; their counts are lost.
