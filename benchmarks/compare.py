@@ -1,14 +1,19 @@
-"""This library beside its peers: the same work on every one that is installed, in turn, with ratios.
+"""This library beside its peers: the same work on every one that is installed, in turn, with
+ratios.
 
     python -m benchmarks.compare [LIBRARY …] [--json FILE]
 
-Every library runs in processes of its own, one for each number of threads, held on so many cores (where the system can
-do that); the processes take turns, one measurement at a time. The ratio is to this library's connect four with
-the same work, lanes and threads, repeat by repeat: above 1 is faster than it. Kinds of work:
+Every library runs in processes of its own, one for each number of threads, held on so many cores
+(where the system can do that); the processes take turns, one measurement at a time. The ratio is to
+this library's connect four with the same work, lanes and threads, repeat by repeat: above 1 is
+faster than it. Kinds of work:
 
-- *batch*: random legal play, new games after the end, observation and mask made at every step, each step called from Python;
-- *loop*: the same in a compiled loop, as a user's own `@njit` (here) or `jax.jit` (pgx) code has it;
-- *rollout*: random games without observations and masks (the compiled playouts of this library and of OpenSpiel);
+- *batch*: random legal play, new games after the end, observation and mask made at every step, each
+  step called from Python;
+- *loop*: the same in a compiled loop, as a user's own `@njit` (here) or `jax.jit` (pgx) code has
+  it;
+- *rollout*: random games without observations and masks (the compiled playouts of this library and
+  of OpenSpiel);
 - *aec*: the plain loop over a PettingZoo environment; compared with this library's batch of one.
 """
 
@@ -74,7 +79,8 @@ class Worker:
         self._process.start()
 
     def work(self, case: Case) -> Work:
-        """A work that is done over there (question and answer take less than a thousandth of a repeat).
+        """A work that is done over there (question and answer take less than a thousandth of a
+        repeat).
 
         RuntimeError, with what happened there, if it fails.
         """
@@ -133,7 +139,8 @@ def compare(
 def yardstick_of(case: Case) -> Case:
     """This library's connect four at the same work; an AEC loop is compared with a batch of one.
 
-    This library's compiled loop runs in one thread only, and so is compared with loops of any number of threads.
+    This library's compiled loop runs in one thread only, and so is compared with loops of any
+    number of threads.
     """
     what = "batch" if case.what == "aec" else case.what
     threads = 1 if case.what == "loop" else case.threads

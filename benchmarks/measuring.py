@@ -1,8 +1,9 @@
-"""What all benchmarks share: measuring rates in turn, the figures as JSON lines, as a table, and saved for comparison.
+"""What all benchmarks share: measuring rates in turn, the figures as JSON lines, as a table, and
+saved for comparison.
 
-Nothing here prints while it measures. A *work* is a function that plays about as many steps in every lane as it is
-told and returns how many actions it has played; all works of a run are measured in turn, round by round, so that
-a slow moment of the machine falls on all of them alike.
+Nothing here prints while it measures. A *work* is a function that plays about as many steps in
+every lane as it is told and returns how many actions it has played; all works of a run are measured
+in turn, round by round, so that a slow moment of the machine falls on all of them alike.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ MAX_STEPS = 2**40
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured: `what` is done on which library and game, with how many lanes and threads."""
+    """What is measured: `what` is done on which library and game, with how many lanes, threads."""
 
     what: str
     library: str
@@ -48,7 +49,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Figure:
-    """A case's results: one number for each repeat, actions a second unless `unit` says otherwise."""
+    """A case's results: a number for each repeat, actions a second unless `unit` says otherwise."""
 
     case: Case
     values: tuple[float, ...]
@@ -66,14 +67,18 @@ class Figure:
 
     @property
     def spread(self) -> float:
-        """The distance between the quartiles of the repeats as a share of the median; 0.0 for one repeat."""
+        """The distance between the quartiles of the repeats as a share of the median; 0.0 for one
+        repeat.
+        """
         if len(self.values) < 2:
             return 0.0
         lower, _, upper = statistics.quantiles(self.values, n=4, method="inclusive")
         return (upper - lower) / self.median
 
     def ratio_to(self, other: Figure) -> float:
-        """The median ratio to a figure of the same run, repeat by repeat: each pair was measured close together."""
+        """The median ratio to a figure of the same run, repeat by repeat: each pair was measured
+        close together.
+        """
         pairs = zip(self.values, other.values, strict=True)
         return statistics.median(own / others for own, others in pairs)
 
@@ -109,7 +114,9 @@ def rate(work: Work, steps: int) -> float:
 
 
 def measure(works: dict[Case, Work], repeats: int, seconds: float) -> list[Figure]:
-    """Actions a second of every work: warmed up, then `repeats` rounds of about `seconds` each, all works in turn."""
+    """Actions a second of every work: warmed up, then `repeats` rounds of about `seconds` each, all
+    works in turn.
+    """
     steps = {case: calibrate(work, seconds) for case, work in works.items()}
     values: dict[Case, list[float]] = {case: [] for case in works}
     for _ in range(repeats):
@@ -168,7 +175,8 @@ def write_json_lines(path: str, records: Iterable[Record]) -> None:
 def report(
     path: str | None, records: Iterable[Record], show: Callable[[], None], notes: Sequence[str]
 ) -> None:
-    """What a benchmark ends with: the machine and the records as JSON lines in `path` (None: nowhere), tables and notes for people.
+    """What a benchmark ends with: the machine and the records as JSON lines in `path` (None:
+    nowhere), tables and notes for people.
 
     Where the records go to the standard output (`-`), nothing else does.
     """
@@ -198,7 +206,7 @@ def read_json_lines(path: str) -> list[Record]:
 
 
 def show_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: by rich where it is installed and somebody watches, as plain text otherwise."""
+    """Print a table: by rich on a terminal where it is installed, as plain text otherwise."""
     if not rows:
         return
     if sys.stdout.isatty():

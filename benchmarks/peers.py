@@ -1,7 +1,8 @@
-"""The same work on other libraries: random legal play with new games after the end, observation and mask every step.
+"""The same work on other libraries: random legal play with new games after the end, observation and
+mask every step.
 
-Each work is that library's fastest way that we found; README.md says what else was tried. A library is imported only
-when a work of it is made.
+Each work is that library's fastest way that we found; README.md says what else was tried. A library
+is imported only when a work of it is made.
 """
 
 from __future__ import annotations
@@ -99,11 +100,13 @@ def _pettingzoo_work(case: Case) -> Work:
 
 
 def _pgx_work(case: Case) -> Work:
-    """Compiled steps of all lanes: called from Python one by one ("batch"), or in a compiled loop ("loop").
+    """Compiled steps of all lanes: called from Python one by one ("batch"), or in a compiled loop
+    ("loop").
 
-    Faster than `pgx.experimental`'s `act_randomly` and `auto_reset`: the choice takes one random number a lane, not
-    one an action, and finished games become copies of one fresh state a step; one key serves all lanes of a step. The
-    loop carries the whole states on, so that observations and masks are written at every step.
+    Faster than `pgx.experimental`'s `act_randomly` and `auto_reset`: the choice takes one random
+    number a lane, not one an action, and finished games become copies of one fresh state a step;
+    one key serves all lanes of a step. The loop carries the whole states on, so that observations
+    and masks are written at every step.
     """
     jax: Any = importlib.import_module("jax")
     jnp: Any = importlib.import_module("jax.numpy")
@@ -178,7 +181,9 @@ def _open_spiel_bots(pyspiel: Any, game: Any) -> Work:
 
 
 def open_spiel_loop(game: Any) -> Work:
-    """A Python loop over states; its observer writes into one array, faster than lists of new numbers."""
+    """A Python loop over states; its observer writes into one array, faster than lists of new
+    numbers.
+    """
     observation = importlib.import_module("open_spiel.python.observation").make_observation(game)
     mask = np.zeros(game.num_distinct_actions(), np.bool_)
     chance = random.Random(SEED)

@@ -1,19 +1,24 @@
-"""How self-play on Ray goes faster with more workers: measured on this machine, modelled beyond, with the bottleneck named.
+"""How self-play on Ray goes faster with more workers: measured on this machine, modelled beyond,
+with the bottleneck named.
 
     python -m benchmarks.ray_workers [GAME …] [--workers N …] [--csv FILE]
-    python -m benchmarks.ray_workers --from FILE --plot FILE.svg    # draws, in an environment with matplotlib
+    python -m benchmarks.ray_workers --from FILE --plot FILE.svg # draws, in an environment with
+    matplotlib
 
 `examples/ray_selfplay.py` with its own settings (`--set games=16` changes them). Measured are
 
-- *playing*: positions a second of 1, 2, … workers while nothing is learned, and positions in a second of a worker's processor
-  time, which other programs disturb less;
-- *learning*: all that the learner does with a round, checkpoint and records included, in processor time for each position;
+- *playing*: positions a second of 1, 2, … workers while nothing is learned, and positions in a
+  second of a worker's processor time, which other programs disturb less;
+- *learning*: all that the learner does with a round, checkpoint and records included, in processor
+  time for each position;
 - *driving*: the processor time that giving out units and taking back results costs for each;
 - *bytes*: of a unit's results and of a network, as they go through the object store.
 
-The model: workers do not disturb each other, so W of them play W times what one plays in a second of processor time, until
-the learner, the driver or the learner's network connection (`--gigabits`) has no more to give; the lowest of the four is the bottleneck.
-Networks go to each machine of `--cores` workers once a round, over the same connection; a round has two units for each worker.
+The model: workers do not disturb each other, so W of them play W times what one plays in a second
+    of processor time, until
+the learner, the driver or the learner's network connection (`--gigabits`) has no more to give; the
+lowest of the four is the bottleneck. Networks go to each machine of `--cores` workers once a round,
+over the same connection; a round has two units for each worker.
 """
 
 from __future__ import annotations
@@ -101,7 +106,7 @@ class Played:
 
 
 class Point(NamedTuple):
-    """A line of the file: positions a second of so many workers, and what limits them by the model."""
+    """A line of the file: the workers' positions a second, and what limits them by the model."""
 
     game: str
     kind: str  # measured or modelled
@@ -142,7 +147,9 @@ def timed_player(example: ModuleType) -> type:
 def play(
     example: ModuleType, arguments: argparse.Namespace, workers: int, units: int
 ) -> tuple[Played, list[dict[str, Any]]]:
-    """`units` units for each of so many workers, all of which are there and warm before; and what they gave."""
+    """`units` units for each of so many workers, all of which are there and warm before; and what
+    they gave.
+    """
     import ray
 
     arguments.workers = workers
@@ -180,7 +187,9 @@ def play(
 def learn(
     example: ModuleType, arguments: argparse.Namespace, results: list[dict[str, Any]]
 ) -> float:
-    """The learner's processor time for a position: a round with a full window, records and checkpoint written."""
+    """The learner's processor time for a position: a round with a full window, records and
+    checkpoint written.
+    """
     with tempfile.TemporaryDirectory() as folder:
         arguments.folder, arguments.units = folder, len(results)
         arguments.rounds, arguments.evaluate_every = arguments.window + 2, arguments.window + 9

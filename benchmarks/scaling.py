@@ -1,8 +1,10 @@
-"""What a step costs against the number of lanes, the number of threads, and the length of the games.
+"""What a step costs against the number of lanes, the number of threads, and the length of the
+games.
 
     python -m benchmarks.scaling [GAME …] [--json FILE] [--plot FILE.svg]
 
-A step is one action in one lane: `sample_actions` and `step`, so that observation, mask and choice are made. The
+A step is one action in one lane: `sample_actions` and `step`, so that observation, mask and choice
+    are made. The
 length of games is set by their option `max_plies`: random games of a small one are all opening.
 """
 
@@ -47,7 +49,9 @@ def default_max_plies(game: str) -> int:
 
 
 def works_along(axis: str, game: str, largest: int) -> dict[int, tuple[Case, Work]]:
-    """The case and the work of every place on an axis; batches of more than `largest` lanes are left out."""
+    """The case and the work of every place on an axis; batches of more than `largest` lanes are
+    left out.
+    """
     works = {}
     if axis == "lanes":
         for lanes in LANES:
@@ -71,7 +75,9 @@ def works_along(axis: str, game: str, largest: int) -> dict[int, tuple[Case, Wor
 def measure_scaling(
     games: list[str], axes: list[str], largest: int, repeats: int, seconds: float
 ) -> list[tuple[str, int, Figure]]:
-    """Axis, place on it and figure of everything; one axis of one game at a time, for the memory's sake."""
+    """Axis, place on it and figure of everything; one axis of one game at a time, for the memory's
+    sake.
+    """
     points = []
     for axis in axes:
         for game in games:
@@ -106,7 +112,8 @@ def show_points(points: list[tuple[str, int, Figure]]) -> None:
 
 
 def plot_points(points: list[tuple[str, int, Figure]], path: str) -> None:
-    """Draw the points, one panel an axis, into a file whose ending says its kind (.svg, .png, .pdf).
+    """Draw the points, one panel an axis, into a file whose ending says its kind (.svg, .png,
+    .pdf).
 
     ModuleNotFoundError, saying what to install, without matplotlib.
     """

@@ -1,7 +1,7 @@
 """How long it takes from nothing to the first action, in fresh processes.
 
-Each process tells the times of its own stages. The cache of compiled code is a directory of its own: *cold* it is
-empty, *warm* a process before has filled it.
+Each process tells the times of its own stages. The cache of compiled code is a directory of its
+own: *cold* it is empty, *warm* a process before has filled it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def start_once(program: str, cache: str) -> dict[str, float]:
 
 
 def measure_starts(games: list[str], repeats: int, cold_repeats: int) -> list[Figure]:
-    """The imports and, for every game, the first AEC action and the first step of a batch of 1,024, in seconds.
+    """The imports and, for every game, the first AEC action and the first step of a batch of 1,024,
+    in seconds.
 
     Cold starts take many seconds each: they have repeats of their own.
     """

@@ -6,13 +6,16 @@ Four things are measured, each warmed up, in several repeats, all in turn:
 
 - *rollout*: random games without leaving compiled code (`BatchEnv.rollout`);
 - *batch*: `sample_actions` and `step`, so that observation, mask and choice are made at every step;
-- *aec*: a plain loop over a PettingZoo environment, beside the same loop on PettingZoo's connect four;
-- *start*: in fresh processes, imports and the first action, with an empty and a filled cache of compiled code.
+- *aec*: a plain loop over a PettingZoo environment, beside the same loop on PettingZoo's connect
+  four;
+- *start*: in fresh processes, imports and the first action, with an empty and a filled cache of
+  compiled code.
 
-`--save` keeps the figures as ratios to a yardstick of the same run, `--against` compares with them and exits with 1
-where a figure is worse by more than the tolerance: ratios travel better than times from one machine, or one hour,
-to another. The yardsticks: for a game, connect four (`connect_four.py`) doing the same; for connect four itself, a
-loop of plain arithmetic, lest a slower engine hide behind a slower yardstick; for an AEC loop, PettingZoo's.
+`--save` keeps the figures as ratios to a yardstick of the same run, `--against` compares with them
+and exits with 1 where a figure is worse by more than the tolerance: ratios travel better than times
+from one machine, or one hour, to another. The yardsticks: for a game, connect four
+(`connect_four.py`) doing the same; for connect four itself, a loop of plain arithmetic, lest a
+slower engine hide behind a slower yardstick; for an AEC loop, PettingZoo's.
 """
 
 from __future__ import annotations
@@ -76,7 +79,9 @@ def batch_works(
 
 
 def aec_works(games: list[str]) -> tuple[dict[Case, Work], str | None]:
-    """The AEC loops of the games and of PettingZoo's connect four, and why the latter is missing (or None)."""
+    """The AEC loops of the games and of PettingZoo's connect four, and why the latter is missing
+    (or None).
+    """
     works = {Case("aec", OURS, game): aec_work(make_aec(game)) for game in games}
     if find_spec("pygame") is None:
         return works, "PettingZoo's connect four is left out: it needs pygame (pip install pygame)"
@@ -111,7 +116,9 @@ def measure_throughput(
 
 
 def yardstick_of(case: Case) -> Case | None:
-    """The case of the same run that a case is compared with; None for a yardstick that stands alone."""
+    """The case of the same run that a case is compared with; None for a yardstick that stands
+    alone.
+    """
     if case.what == "aec":
         return None if case == PEER_AEC else PEER_AEC
     if case == ARITHMETIC:
@@ -139,7 +146,7 @@ def ratios_of(figures: list[Figure]) -> dict[str, float]:
 
 
 def save_ratios(path: str, figures: list[Figure]) -> None:
-    """Keep the ratios for later comparison, one JSON object a line, with what they were taken on."""
+    """Keep the ratios for later comparison, one JSON object a line, with their conditions."""
     lines: list[Record] = [{"machine": machine()}]
     lines += [{"figure": name, "ratio": ratio} for name, ratio in ratios_of(figures).items()]
     write_json_lines(path, lines)
@@ -163,7 +170,7 @@ def read_ratios(path: str) -> dict[str, float]:
 def compare_ratios(
     saved: dict[str, float], figures: list[Figure]
 ) -> list[tuple[str, float, float]]:
-    """Name, saved and present ratio of every figure that is both among the saved and in `figures`."""
+    """Name, saved and present ratio of every figure that is in both."""
     return [
         (name, saved[name], ratio) for name, ratio in ratios_of(figures).items() if name in saved
     ]
@@ -258,7 +265,9 @@ def measure_all(options: argparse.Namespace) -> tuple[list[Figure], list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure, show, save, compare; 1 if a figure has become worse, 2 if none can be compared, else 0."""
+    """Measure, show, save, compare; 1 if a figure has become worse, 2 if none can be compared, else
+    0.
+    """
     options = parse_arguments(arguments)
     figures, notes = measure_all(options)
     starts = []

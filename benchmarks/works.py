@@ -1,4 +1,5 @@
-"""The works that the benchmarks measure on this library, and the AEC loop that they share with PettingZoo.
+"""The works that the benchmarks measure on this library, and the AEC loop that they share with
+PettingZoo.
 
 Making a work compiles nothing; its first call does.
 """
@@ -49,7 +50,9 @@ def rollout_work(batch: BatchEnv) -> Work:
 
 
 def batch_work(batch: BatchEnv) -> Work:
-    """Steps with random legal actions, checked as by default; observation and mask are written at every one."""
+    """Steps with random legal actions, checked as by default; observation and mask are written at
+    every one.
+    """
 
     def work(steps: int) -> int:
         for _ in range(steps):
@@ -67,7 +70,8 @@ def _start_all(states: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _play(steps: int, states: Any, samplers: Any, mask: Any, observation: Any) -> int:
-    """What a user's own compiled loop would do: observe, choose, step, start anew, in all lanes again and again.
+    """What a user's own compiled loop would do: observe, choose, step, start anew, in all lanes
+    again and again.
 
     Returns how many games have ended.
     """
@@ -89,7 +93,9 @@ def _play(steps: int, states: Any, samplers: Any, mask: Any, observation: Any) -
 
 
 def loop_work(game: str, lanes: int) -> Work:
-    """The same as `batch_work`, unchecked, in a user's own compiled loop over the kernel (one thread)."""
+    """The same as `batch_work`, unchecked, in a user's own compiled loop over the kernel (one
+    thread).
+    """
     description = find_game(game)
     kernel = description.kernel
     states = description.new_states(lanes, description.parse_options({}))
@@ -107,7 +113,9 @@ def loop_work(game: str, lanes: int) -> Work:
 
 
 def aec_work(env: Any) -> Work:
-    """The plain loop of an AEC environment that keeps its mask in the observation, with a cheap random choice."""
+    """The plain loop of an AEC environment that keeps its mask in the observation, with a cheap
+    random choice.
+    """
     env.reset(seed=SEED)
     chance = random.Random(SEED).random
 
@@ -128,7 +136,9 @@ def aec_work(env: Any) -> Work:
 
 @njit(cache=True, nogil=True)
 def _arithmetic(steps: int, word: Any) -> Any:
-    """Some shifts, multiplications and sums, each needing the one before: a measure of the processor alone."""
+    """Some shifts, multiplications and sums, each needing the one before: a measure of the
+    processor alone.
+    """
     total = word
     for _ in range(steps):
         word ^= word << np.uint64(13)

@@ -28,7 +28,8 @@ extensions = [
 exclude_patterns = ["_build", "data", "static"]
 needs_sphinx = "8.2"
 
-# What looks like a name in a docstring becomes a link where there is such a name, and code where there is none.
+# What looks like a name in a docstring becomes a link where there is such a name, and code where
+# there is none.
 default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [
@@ -40,7 +41,8 @@ nitpick_ignore_regex = [
     ),
     ("py:.*", r"(stable_baselines3|ray|tianshou|torch|torchrl|pufferlib|pyspiel|open_spiel)\..*"),
     ("py:class", "AECEnv|ParallelEnv|AutoresetMode|VectorEnv"),
-    # Aliases of types, classes that only give their methods to public ones, and what public functions return for others to use.
+    # Aliases of types, classes that only give their methods to public ones, and what public
+    # functions return for others to use.
     ("py:class", "Agent|State|Creator|Observation|Info"),
     ("py:class", r"tabletop_envs\.envs\.(drawing\.Drawing|learner\.LearnerView)"),
     ("py:class", r"tabletop_envs\.agents\.match\.Match"),

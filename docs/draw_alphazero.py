@@ -1,6 +1,6 @@
 """Draws the curve of a run of examples/alphazero.py (docs/alphazero.md) from its logs.
 
-python docs/draw_alphazero.py        # docs/pictures/alphazero-kirche.svg from docs/data/alphazero-kirche
+python docs/draw_alphazero.py # docs/pictures/alphazero-kirche.svg from docs/data/alphazero-kirche
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""A Sphinx extension: makes a game's page of its docstring, its drawings and the measured facts in docs/data.
+"""A Sphinx extension: makes a game's page of its docstring, its drawings and the measured facts in
+docs/data.
 
-docs/games/NAME.rst holds a few words on how the game plays; `page.rst.jinja` beside it says how all is put together.
+docs/games/NAME.rst holds a few words on how the game plays; `page.rst.jinja` beside it says how all
+is put together.
 """
 
 from __future__ import annotations

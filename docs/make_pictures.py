@@ -1,6 +1,8 @@
-"""Draws the pictures of docs/pictures anew: an opening, a middle and an end of each game in both themes.
+"""Draws the pictures of docs/pictures anew: an opening, a middle and an end of each game in both
+themes.
 
-`python docs/make_pictures.py` writes them; tests/test_pictures.py compares them with what this script makes.
+`python docs/make_pictures.py` writes them; tests/test_pictures.py compares them with what this
+script makes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ FOLDER = Path(__file__).parent / "pictures"
 
 
 class Game(NamedTuple):
-    """A random game: its options, its seed, and after how many actions the three pictures are taken."""
+    """A random game: its options, its seed, and after how many actions the three pictures are
+    taken.
+    """
 
     options: dict[str, Any]
     seed: int

@@ -1,7 +1,9 @@
-"""Measures the strategy facts and perft counts of the games' pages: `python docs/measure_facts.py` writes docs/data/*.json.
+"""Measures the strategy facts and perft counts of the games' pages: `python docs/measure_facts.py`
+writes docs/data/*.json.
 
-Self-play: every seat has the same agent, game `i` has the seed `i`, and its agents' chance comes from `i`, too: the same
-command writes the same file everywhere. It takes some seven minutes of one core.
+Self-play: every seat has the same agent, game `i` has the seed `i`, and its agents' chance comes
+from `i`, too: the same command writes the same file everywhere. It takes some seven minutes of one
+core.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from tabletop_envs.kernels.bits import popcount
 DATA = Path(__file__).parent / "data"
 POSITIONS = Path(__file__).parent.parent / "tests" / "positions"
 
-# How many games each agent plays against itself with the default options; other options are played half as often.
+# How many games each agent plays against itself with the default options; other options are played
+# half as often.
 GAMES = {"random": 2000, "greedy": 1000, "mcts:100": 300}
 # Which other options are played, and by whom.
 MORE_PLAYERS: list[dict[str, Any]] = [{"num_players": 3}, {"num_players": 4}]
@@ -37,7 +40,8 @@ OTHERS: dict[str, list[tuple[dict[str, Any], tuple[str, ...]]]] = {
     "tuerme": [(options, ("random", "greedy")) for options in MORE_PLAYERS],
     "meeples": [(options, ("random", "greedy")) for options in MORE_PLAYERS],
 }
-# The seed of the starts that sequences are counted from, and the chance of recorded positions, which come without.
+# The seed of the starts that sequences are counted from, and the chance of recorded positions,
+# which come without.
 SEED = 1
 # Counts of a position end before one that would be larger (by the growth so far).
 MOST_FROM_START, MOST_FROM_POSITION = 100_000_000, 3_000_000
@@ -111,10 +115,11 @@ def plans(game: Game) -> Iterator[tuple[dict[str, Any], str, int]]:
 
 
 def starts(game: Game) -> Iterator[tuple[int | None, dict[str, Any], Any]]:
-    """The positions that sequences are counted from: their number in tests/positions, options, the environment.
+    """The positions that sequences are counted from: their number in tests/positions, options, the
+    environment.
 
-    Those without a number are starts. Of the recorded positions, with the default options, there is one of each phase,
-    or where a game has no phases, of each ply.
+    Those without a number are starts. Of the recorded positions, with the default options, there is
+    one of each phase, or where a game has no phases, of each ply.
     """
     for options in [{}, *(options for options, _ in OTHERS.get(game.name, []))]:
         env = make_env(game, options)

@@ -10,7 +10,8 @@ from sphinx.util.docstrings import prepare_docstring
 
 # Several attributes that are described at once.
 SEVERAL = re.compile(r":ivar (\w+(?:, \w+)+):(.*)")
-# A name that is bare in docstrings, and in annotations for type checkers; adapters have classes of the same name.
+# A name that is bare in docstrings, and in annotations for type checkers; adapters have classes of
+# the same name.
 ENVIRONMENT, FULL = "TabletopEnv", "tabletop_envs.envs.aec.TabletopEnv"
 OTHERS = ("tabletop_envs.adapters.torchrl", "tabletop_envs.adapters.pufferlib")
 
@@ -23,7 +24,9 @@ ALIASES = {
 
 
 def mend_docstring(app: Sphinx, what: str, name: str, member: Any, *rest: Any) -> None:
-    """After Napoleon: properties are sentences, without a type before a colon; each attribute has a field of its own."""
+    """After Napoleon: properties are sentences, without a type before a colon; each attribute has a
+    field of its own.
+    """
     lines: list[str] = rest[-1]
     if what == "property" and member.__doc__:
         lines[:] = prepare_docstring(member.__doc__)

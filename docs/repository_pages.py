@@ -1,7 +1,10 @@
-"""A Sphinx extension: files of the repository that are pages of the site, too, and links to files outside docs.
+"""A Sphinx extension: files of the repository that are pages of the site, too, and links to files
+outside docs.
 
-Pages are written to be read in the repository: their links are relative to it. On the site a link to a file that is a page leads to
-that page, one to another file downloads it, and one to a folder, or to other pages of the repository, is left as text.
+Pages are written to be read in the repository: their links are relative to it. On the site a link
+    to a file that is a page leads to
+that page, one to another file downloads it, and one to a folder, or to other pages of the
+repository, is left as text.
 """
 
 from __future__ import annotations

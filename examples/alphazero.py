@@ -1,4 +1,5 @@
-"""AlphaZero: a network learns by playing itself through the library's batched tree search, `search.PUCT`.
+"""AlphaZero: a network learns by playing itself through the library's batched tree search,
+`search.PUCT`.
 
     python examples/alphazero.py kirche
     python examples/alphazero.py tuerme --option num_players=3 --folder runs/tuerme3
@@ -7,24 +8,29 @@
 Needs `pip install -e ".[train]"` (PyTorch, rich).
 
 Each iteration
-1. plays on in a batch of games, all seats by the best network so far; every action is chosen by a search,
-2. trains another network on the positions of the replay buffer: its policy towards the searches' visits, its value
-   towards a mean of the game's result and the search's value,
-3. and every few iterations lets it play the best one: only if it wins is it taken for self-play (the gate).
-Kirche begins with one house; once the best network's search beats `greedy` clearly enough it gets one more, up to `num_houses`. The first
-iterations with each number are played by the game's heuristic instead of a network (`--warm-up 0`: none are).
+1. plays on in a batch of games, all seats by the best network so far; every action is chosen by a
+   search,
+2. trains another network on the positions of the replay buffer: its policy towards the searches'
+   visits, its value towards a mean of the game's result and the search's value,
+3. and every few iterations lets it play the best one: only if it wins is it taken for self-play
+   (the gate).
+Kirche begins with one house; once the best network's search beats `greedy` clearly enough it gets
+one more, up to `num_houses`. The first iterations with each number are played by the game's
+heuristic instead of a network (`--warm-up 0`: none are).
 
-What to expect, measured with one seed and `--threads 1` on two thirds of a core: after 85 iterations, 52 minutes, the search of
-the best network with 100 simulations scored 78.9 % of 400 games of kirche with two houses against `mcts:400` (95 %: 74.6 to 82.6), draws as
-half, and 97.5 % of 40 games against `greedy` (87.1 to 99.6). docs/alphazero.md has the curve.
+What to expect, measured with one seed and `--threads 1` on two thirds of a core: after 85
+iterations, 52 minutes, the search of the best network with 100 simulations scored 78.9 % of 400
+games of kirche with two houses against `mcts:400` (95 %: 74.6 to 82.6), draws as half, and 97.5 %
+of 40 games against `greedy` (87.1 to 99.6). docs/alphazero.md has the curve.
 
 Into the folder (`runs/alphazero-GAME` by default) it writes
-- `progress.csv`: a line an iteration: losses, finished games and their length, the gate's result (`seconds` are all that the run
-  took, evaluations included),
+- `progress.csv`: a line an iteration: losses, finished games and their length, the gate's result
+  (`seconds` are all that the run took, evaluations included),
 - `evaluation.csv`: a line for each opponent whenever the best network's search is evaluated,
-- `checkpoint.pt`: everything there is, the arguments, running games and replay buffer included. Ctrl-C writes it, too, as of the last whole
-  iteration, and `--resume` continues; what comes out is, to the bit, what an undisturbed run gives. A run that is over is evaluated anew.
-  A checkpoint is checked before it is trusted (`tabletop_envs.training`).
+- `checkpoint.pt`: everything there is, the arguments, running games and replay buffer included.
+  Ctrl-C writes it, too, as of the last whole iteration, and `--resume` continues; what comes out
+  is, to the bit, what an undisturbed run gives. A run that is over is evaluated anew. A checkpoint
+  is checked before it is trusted (`tabletop_envs.training`).
 """
 
 from __future__ import annotations
@@ -129,10 +135,11 @@ class Block(nn.Module):
 class Network(nn.Module):
     """A small residual network over the board: policy, and every player's value.
 
-    Called with observations `int8 (B, L)` and masks `bool (B, n)` it gives logits `(B, n)` (of all actions, illegal ones too) and
-    values from −1 to 1 `(B, players)`, beginning with the player in turn. It sees the parts of an observation that are
-    planes of the board, and the mask in planes too, which tells it where pieces can go; all other parts but `ply` (no
-    position is better for being late) are numbers that shift the first layer. Actions are planes of the board and some
+    Called with observations `int8 (B, L)` and masks `bool (B, n)` it gives logits `(B, n)` (of all
+    actions, illegal ones too) and values from −1 to 1 `(B, players)`, beginning with the player in
+    turn. It sees the parts of an observation that are planes of the board, and the mask in planes
+    too, which tells it where pieces can go; all other parts but `ply` (no position is better for
+    being late) are numbers that shift the first layer. Actions are planes of the board and some
     more: each game numbers them `plane * squares + square`.
     """
 
@@ -204,7 +211,8 @@ class Network(nn.Module):
 def mirror(
     observation: Tensor, mask: Tensor, policy: Tensor, number: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One of kirche's 8 symmetries: positions `(B, 453)` with masks and policies `(B, 1323)` as they look in a mirror.
+    """One of kirche's 8 symmetries: positions `(B, 453)` with masks and policies `(B, 1323)` as
+    they look in a mirror.
 
     Bit 0 of the number mirrors left and right, bit 1 up and down, bit 2 rows and columns.
     """
@@ -226,14 +234,18 @@ def mirror(
 
 
 def draw_seed() -> int:
-    """A seed from PyTorch's generator, which each iteration seeds anew: all randomness of a run comes from there."""
+    """A seed from PyTorch's generator, which each iteration seeds anew: all randomness of a run
+    comes from there.
+    """
     return int(torch.randint(2**62, ()))
 
 
 def search(
     network: Network, states: State, simulations: int, seed: int | list[int], noise: float = 0.0
 ) -> BatchResult:
-    """Search positions by the network's policy and values; all chance comes from a seed, or one for each position."""
+    """Search positions by the network's policy and values; all chance comes from a seed, or one for
+    each position.
+    """
     threads = torch.get_num_threads()
     settings = {**SEARCH, "dirichlet_fraction": noise, "seed": seed, "num_threads": threads}
     with PUCT(network.game, len(states), simulations, **settings) as searcher:
@@ -252,7 +264,9 @@ def teach(game: Game, states: State, simulations: int, seed: int) -> BatchResult
 
 
 class SearchAgent(GameAgent):
-    """The network's search as an agent: it takes the most visited action, in the first `opening` plies one drawn by visits."""
+    """The network's search as an agent: it takes the most visited action, in the first `opening`
+    plies one drawn by visits.
+    """
 
     name = "alphazero"
 
@@ -277,7 +291,8 @@ class SearchAgent(GameAgent):
 
 
 class Replay:
-    """The newest positions of self-play, in a ring: what was seen, the search's visits and value, how the game ended.
+    """The newest positions of self-play, in a ring: what was seen, the search's visits and value,
+    how the game ended.
 
     Positions of running games wait there (`OPEN`) until it is known how they end (`KNOWN`).
     """
@@ -346,7 +361,7 @@ class Replay:
 
 
 def in_turn_order(values: Tensor, player: Tensor) -> Tensor:
-    """Values `(B, players)` in the players' own order, as the player in turn counts: itself first."""
+    """Values `(B, players)` in the order of the player to move: itself first."""
     players = values.shape[1]
     return values.gather(1, (player[:, None] + torch.arange(players)) % players)
 
@@ -382,7 +397,7 @@ class Training:
         self.keep()
 
     def options_now(self, cut: int) -> dict[str, Any]:
-        """The game's options at this level of the curriculum, with games drawn after `cut` plies."""
+        """The game's options at this level of the curriculum; games end after `cut` plies."""
         grown = {self.arguments.grow: self.level} if self.level else {}
         return {**self.options, **grown, "max_plies": min(self.options["max_plies"], cut)}
 
@@ -397,7 +412,9 @@ class Training:
         return max(self.grown + self.arguments.warm_up - self.iteration, 0)
 
     def play(self) -> dict[str, float]:
-        """Self-play: some plies of every game. Thorough searches are learned from, the others are quick."""
+        """Self-play: some plies of every game. Thorough searches are learned from, the others are
+        quick.
+        """
         arguments, batch = self.arguments, self.batch
         lengths: list[int] = []
         draws = 0
@@ -457,7 +474,9 @@ class Training:
     def contest(
         self, agents: tuple[GameAgent, GameAgent], games: int, seed: int, cut: int = 2**31
     ) -> Count:
-        """Games of the first agent against the second (in all other seats), all seats in turn, all games at once."""
+        """Games of the first agent against the second (in all other seats), all seats in turn, all
+        games at once.
+        """
         played = Lanes(self.game, games, self.options_now(cut))
         played.seed(played.all_lanes, lane_seeds(seed, games))
         played.start(played.all_lanes)
@@ -472,11 +491,14 @@ class Training:
             played.step(running, actions)
         scores = played.states["scores"][:, : self.players].astype(float)
         lead = np.sign(scores[np.arange(games), seats][:, None] - scores)
-        # A win is 1, a draw 1/2, a loss 0, against each of the others; against itself the lead is 0.
+        # A win is 1, a draw 1/2, a loss 0, against each of the others; against itself the lead is
+        # 0.
         return Count.of(((lead.sum(1) / (self.players - 1) + 1) / 2).tolist())
 
     def gate(self) -> dict[str, Any]:
-        """The trained network against the best one; if it wins it becomes the best. Then perhaps the curriculum goes on."""
+        """The trained network against the best one; if it wins it becomes the best. Then perhaps
+        the curriculum goes on.
+        """
         arguments = self.arguments
         seen: dict[str, Any] = {"level": self.level, "gate": "", "accepted": "", "yardstick": ""}
         begun = self.iteration == self.grown + arguments.warm_up
@@ -512,7 +534,9 @@ class Training:
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
 
     def evaluate(self, opponent: str) -> dict[str, Any]:
-        """Games of the best network's search against an opponent, the same deals every time; the log's line."""
+        """Games of the best network's search against an opponent, the same deals every time; the
+        log's line.
+        """
         begin, arguments = time.perf_counter(), self.arguments
         agent = SearchAgent(self.best, arguments.eval_simulations)
         # Other deals than the training's first.
@@ -547,7 +571,9 @@ class Training:
         training.save(content, self.folder / training.CHECKPOINT)
 
     def load(self) -> None:
-        """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
+        """Continue from the checkpoint; ValueError, naming file and place, for what this program
+        cannot have written.
+        """
         path, arguments = self.folder / training.CHECKPOINT, self.arguments
         content = training.load(path)
         content.pop("settings", None)  # were read with the command line
@@ -613,7 +639,9 @@ class Training:
 
 
 def load_agent(path: str | Path, simulations: int = 100) -> SearchAgent:
-    """The best network of a checkpoint as an agent, for `arena.tournament` and all else that takes agents."""
+    """The best network of a checkpoint as an agent, for `arena.tournament` and all else that takes
+    agents.
+    """
     content = training.load(Path(path))
     settings = content.get("settings")
     try:

@@ -2,8 +2,9 @@
 
     python examples/monte_carlo.py meeples --games 2 --playouts 3
 
-For each legal action the searcher plays some random games to their end and takes the action with the best mean
-reward. It copies the game with `clone(hide_from=agent)`, so that it never looks at what it cannot see.
+For each legal action the searcher plays some random games to their end and takes the action with
+the best mean reward. It copies the game with `clone(hide_from=agent)`, so that it never looks at
+what it cannot see.
 """
 
 from __future__ import annotations

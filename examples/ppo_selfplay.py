@@ -1,27 +1,34 @@
-"""Masked PPO by self-play: one policy plays all seats; in a share of the games it meets its past selves, or the greedy agent.
+"""Masked PPO by self-play: one policy plays all seats; in a share of the games it meets its past
+selves, or the greedy agent.
 
     python examples/ppo_selfplay.py kirche
-    python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 2000000 --folder runs/tuerme3
-    python examples/ppo_selfplay.py kirche --resume
+    python examples/ppo_selfplay.py tuerme --option num_players=3 --steps 2000000 --folder
+    runs/tuerme3 python examples/ppo_selfplay.py kirche --resume
 
 Needs `pip install -e ".[train]"` (PyTorch, rich).
 
-What to expect, with `--threads 1` on one core (docs/training.md has the table of three seeds, and curves): kirche with one house wins
-more than 99 % of its points against random and 70 to 75 % against greedy after 800,000 steps, in four to five minutes; tuerme and meeples
-more than 97 % against random after 250,000 steps, in three minutes, but in longer runs, too, only 20 to 40 % against greedy.
+What to expect, with `--threads 1` on one core (docs/training.md has the table of three seeds, and
+curves): kirche with one house wins more than 99 % of its points against random and 70 to 75 %
+against greedy after 800,000 steps, in four to five minutes; tuerme and meeples more than 97 %
+against random after 250,000 steps, in three minutes, but in longer runs, too, only 20 to 40 %
+against greedy.
 
-Three things make it quick, each of them an argument to be switched off. The value is learned as what is to be added to the
-heuristic's (`evaluation`), so that good actions show at once, though rewards come only at the end: that is the same as
-shaping rewards by a potential, and changes no optimum. In the first part of the run the policy also imitates the greedy agent
-(`--imitation 0`: not at all). And the policy scores an action by what lies around its square, the same way all over the board.
+Three things make it quick, each of them an argument to be switched off. The value is learned as
+what is to be added to the heuristic's (`evaluation`), so that good actions show at once, though
+rewards come only at the end: that is the same as shaping rewards by a potential, and changes no
+optimum. In the first part of the run the policy also imitates the greedy agent (`--imitation 0`:
+not at all). And the policy scores an action by what lies around its square, the same way all over
+the board.
 
 Into the folder (`runs/GAME` by default) it writes
-- `progress.csv`: a line an update: losses, entropy, how far the policy moved, games and their mean length (`seconds` are those of
-  training, without evaluations),
-- `evaluation.csv`: a line for each opponent whenever the policy is evaluated: games, results, mean score and its 95 % interval,
-- `checkpoint.pt`: everything there is, the arguments and the running games included. Ctrl-C writes it, too, as of the last whole
-  update, and `--resume` continues; what comes out is, to the bit, what an undisturbed run gives. A checkpoint is checked before it is
-  trusted (`tabletop_envs.training`), so one from somebody else may be evaluated or continued.
+- `progress.csv`: a line an update: losses, entropy, how far the policy moved, games and their mean
+  length (`seconds` are those of training, without evaluations),
+- `evaluation.csv`: a line for each opponent whenever the policy is evaluated: games, results, mean
+  score and its 95 % interval,
+- `checkpoint.pt`: everything there is, the arguments and the running games included. Ctrl-C writes
+  it, too, as of the last whole update, and `--resume` continues; what comes out is, to the bit,
+  what an undisturbed run gives. A checkpoint is checked before it is trusted
+  (`tabletop_envs.training`), so one from somebody else may be evaluated or continued.
 """
 
 from __future__ import annotations
@@ -73,7 +80,8 @@ GREEDY = GreedyAgent()
 def legal_actions(mask: Tensor) -> Tensor:
     """The legal actions of masks `bool (B, n)`: `int64 (B, K)`, each row filled up with −1.
 
-    Some dozens of actions are legal, of thousands: probabilities of these alone are several times faster.
+    Some dozens of actions are legal, of thousands: probabilities of these alone are several times
+        faster.
     """
     rows, actions = mask.nonzero(as_tuple=True)
     counts = mask.sum(-1)
@@ -127,10 +135,11 @@ def observation_planes(game: Game) -> list[npt.NDArray[np.int64]]:
 
 
 class Board(nn.Module):
-    """The planes of observations `int8 (B, L)` as boards `float32 (B, rows + 2 · reach, columns + 2 · reach, C)`.
+    """The planes of observations `int8 (B, L)` as boards
+    `float32 (B, rows + 2 · reach, columns + 2 · reach, C)`.
 
-    Heights and values are shown as they are and besides number by number, in a plane for each. Off the board all planes are 0,
-    and one more plane is 1 on the board.
+    Heights and values are shown as they are and besides number by number, in a plane for each. Off
+    the board all planes are 0, and one more plane is 1 on the board.
     """
 
     def __init__(self, game: Game, reach: int) -> None:
@@ -167,7 +176,9 @@ class Look(nn.Module):
         self.layer = nn.Linear(self.window**2 * board.size, size)
 
     def forward(self, boards: Tensor, rows: Tensor, squares: Tensor) -> Tensor:
-        """`(N, size)`, for squares `(N,)` of rows of boards. The same squares of a row are looked at once."""
+        """`(N, size)`, for squares `(N,)` of rows of boards. The same squares of a row are looked
+        at once.
+        """
         pairs, pair = torch.unique(rows * self.squares + squares, return_inverse=True)
         row, square = pairs // self.squares, pairs % self.squares
         # Windows are views: a window's rows are copied as they lie in memory.
@@ -181,10 +192,12 @@ class Look(nn.Module):
 class Network(nn.Module):
     """Policy and value of the player in turn.
 
-    Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of their probabilities `(B, K)`, and `(B,)`
-    what is to be added to the heuristic's value. Two layers see everything. An action's logit is one of their outputs plus a product:
-    of what is around the squares that the action comes from and leads to, and what the two layers saw, with a vector for
-    the action's plane in the game's phase. So what was learned on one square holds on all.
+    Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of
+    their probabilities `(B, K)`, and `(B,)` what is to be added to the heuristic's value. Two
+    layers see everything. An action's logit is one of their outputs plus a product: of what is
+    around the squares that the action comes from and leads to, and what the two layers saw, with a
+    vector for the action's plane in the game's phase. So what was learned on one square holds on
+    all.
     """
 
     def __init__(self, game: Game, arguments: argparse.Namespace) -> None:
@@ -199,7 +212,8 @@ class Network(nn.Module):
         planes = observation_planes(game)
         besides = np.setdiff1d(np.arange(len(low)), np.concatenate(planes))
         self.register_buffer("besides", torch.tensor(besides), persistent=False)
-        # Actions are planes of squares and then some others, whose square is the one chosen so far (in meeples).
+        # Actions are planes of squares and then some others, whose square is the one chosen so far
+        # (in meeples).
         actions, squares = game.kernel.num_actions, planes[0].size
         self.squares, self.on_squares = squares, actions // squares * squares
         others = np.maximum(np.arange(actions) - self.on_squares, 0)
@@ -252,7 +266,9 @@ class Network(nn.Module):
 
 
 class PolicyAgent(GameAgent):
-    """The network as an agent for the arena. It draws its actions by their probabilities, sharpened: to the power 1/temperature."""
+    """The network as an agent for the arena. It draws its actions by their probabilities,
+    sharpened: to the power 1/temperature.
+    """
 
     name = "policy"
 
@@ -280,7 +296,9 @@ class PolicyAgent(GameAgent):
 
 
 class Rollout:
-    """`plies` steps of every game of a batch: what was seen, done and got. All tensors begin with `(plies, games)`."""
+    """`plies` steps of every game of a batch: what was seen, done and got. All tensors begin with
+    `(plies, games)`.
+    """
 
     def __init__(self, batch: BatchEnv, plies: int) -> None:
         shape = (plies, batch.num_envs)
@@ -314,7 +332,8 @@ class Rollout:
             network: The present policy.
             past: One of its past selves.
             seats: Which player of each game is the present policy; −1: all are.
-            greedy: Whether the others are the greedy agent in each game; else they are the past self.
+            greedy: Whether the others are the greedy agent in each game; else they are the past
+                self.
             samplers: A generator for each game, of the greedy agent's chance.
         """
         self.lengths.clear()
@@ -348,15 +367,19 @@ class Rollout:
             self.lengths += batch.episode_length[self.done[ply]].tolist()
 
     def advantages(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-        """Generalised advantage estimates `(plies, games)`, and which of them are to be learned from.
+        """Generalised advantage estimates `(plies, games)`, and which of them are to be learned
+        from.
 
-        Each player has a chain of decisions of its own: what follows a decision is that player's next one, or the player's
-        reward, whoever ends the game. Where only one action is legal there is nothing to learn. A player's last decision before the rollout ends only gives its value to the one before.
+        Each player has a chain of decisions of its own: what follows a decision is that player's
+            next one, or the player's
+        reward, whoever ends the game. Where only one action is legal there is nothing to learn. A
+        player's last decision before the rollout ends only gives its value to the one before.
         """
         value = self.value.numpy()
         plies, games, players = self.reward.shape
         lanes = np.arange(games)
-        # By game and player, of the player's next decision: value, advantage, and whether the game's course is known up to there.
+        # By game and player, of the player's next decision: value, advantage, and whether the
+        # game's course is known up to there.
         choice = self.mask.sum(-1).numpy() > 1
         next_value = np.zeros((games, players), np.float32)
         next_advantage = np.zeros((games, players), np.float32)
@@ -389,7 +412,8 @@ def improve(
 ) -> dict[str, float]:
     """Some epochs on a rollout; means of what is worth knowing.
 
-    The objective is PPO's clipped one, plus `imitation` times the log-probability of what the greedy agent would play.
+    The objective is PPO's clipped one, plus `imitation` times the log-probability of what the
+    greedy agent would play.
     """
     estimates, learned = rollout.advantages()
     rows = torch.from_numpy(np.flatnonzero(learned))
@@ -461,7 +485,8 @@ class Training:
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
         self.league: list[dict[str, Tensor]] = []
         self.rollout = Rollout(self.batch, arguments.plies)
-        # In a share of the games one seat, another one in each, is the present policy's and the others are somebody else's.
+        # In a share of the games one seat, another one in each, is the present policy's and the
+        # others are somebody else's.
         games = np.arange(arguments.games)
         others = games < (arguments.greedy + arguments.past) * arguments.games
         self.seats = np.where(others, games % self.batch.num_players, -1)
@@ -495,7 +520,9 @@ class Training:
         training.save(content, self.folder / training.CHECKPOINT)
 
     def load(self) -> None:
-        """Continue from the checkpoint; ValueError, naming file and place, for what this program cannot have written."""
+        """Continue from the checkpoint; ValueError, naming file and place, for what this program
+        cannot have written.
+        """
         path = self.folder / training.CHECKPOINT
         content = training.load(path)
         content.pop("settings", None)  # were read with the command line
@@ -552,7 +579,9 @@ class Training:
         }
 
     def evaluate(self, opponent: str, games: int) -> dict[str, Any]:
-        """Games against an opponent, the same deals at every evaluation, all seats in turn; the log's line."""
+        """Games against an opponent, the same deals at every evaluation, all seats in turn; the
+        log's line.
+        """
         played = tournaments.tournament(
             self.arguments.game,
             [PolicyAgent(self.network, self.arguments.temperature), opponent],
@@ -613,9 +642,9 @@ class Training:
             result = self.evaluate(opponent, games)
             self.evaluation.write(result)
             console.print(
-                f"{result['steps']:>9,} steps, {self.seconds:5.0f} s: {result['score']:6.1%} against "
-                f"{opponent} ({result['low']:.1%} to {result['high']:.1%}: +{result['wins']} "
-                f"={result['draws']} −{result['losses']})",
+                f"{result['steps']:>9,} steps, {self.seconds:5.0f} s: {result['score']:6.1%} "
+                f"against {opponent} ({result['low']:.1%} to {result['high']:.1%}: "
+                f"+{result['wins']} ={result['draws']} −{result['losses']})",
                 highlight=False,
             )
 

@@ -1,27 +1,34 @@
-"""Self-play on Ray: workers play with batched search on this machine or on many, one learner learns, game records are kept.
+"""Self-play on Ray: workers play with batched search on this machine or on many, one learner
+learns, game records are kept.
 
     python examples/ray_selfplay.py kirche --workers 2                             # on this machine
-    python examples/ray_selfplay.py meeples --workers 64 --address auto            # in a cluster (docs/scaling-out.md)
-    python examples/ray_selfplay.py kirche --workers 2 --agent mcts:200            # learn from the library's own search
-    python examples/ray_selfplay.py kirche --workers 8 --resume                    # go on, with more workers
+    python examples/ray_selfplay.py meeples --workers 64 --address auto # in a cluster
+    (docs/scaling-out.md) python examples/ray_selfplay.py kirche --workers 2 --agent mcts:200 #
+    learn from the library's own search python examples/ray_selfplay.py kirche --workers 8 --resume
+    # go on, with more workers
 
 Needs `pip install -e ".[ray]"` (Ray, PyTorch, rich).
 
-A run is a row of rounds, a round is `--units` units of work, a unit is `--games` games, played in step. What a unit gives is
-decided by its number and the network that it is played with, whoever plays it: so a unit whose worker has died, or has been
-silent for `--timeout` seconds, is given to another one, and nothing is lost or counted twice. Round r is played with the
-network as it was after round r − 1 − `--staleness`, while the learner learns from the rounds before: nobody waits, and yet
-games, logs and networks come out the same to the bit whatever the number of workers, their pace and their deaths (on
-processors of one kind: others may round sums differently).
+A run is a row of rounds, a round is `--units` units of work, a unit is `--games` games, played in
+step. What a unit gives is decided by its number and the network that it is played with, whoever
+plays it: so a unit whose worker has died, or has been silent for `--timeout` seconds, is given to
+another one, and nothing is lost or counted twice. Round r is played with the network as it was
+after round r − 1 − `--staleness`, while the learner learns from the rounds before: nobody waits,
+and yet games, logs and networks come out the same to the bit whatever the number of workers, their
+pace and their deaths (on processors of one kind: others may round sums differently).
 
 Into the folder (`runs/ray-GAME` by default) it writes
-- `games.jsonl`: every game that was learned from (`tabletop-envs replay` draws them); `notes` name round, unit and network,
-- `progress.csv`: a line a round (`seconds` and `lost`, the units played again, are the only columns that chance has a part in),
-- `evaluation.csv`: the network by itself, without search, against `--opponent`, with 95 % intervals,
-- `checkpoint.pt`: everything that `--resume` needs, the arguments included; Ctrl-C writes it, too, as of the last whole round.
+- `games.jsonl`: every game that was learned from (`tabletop-envs replay` draws them); `notes` name
+  round, unit and network,
+- `progress.csv`: a line a round (`seconds` and `lost`, the units played again, are the only columns
+  that chance has a part in),
+- `evaluation.csv`: the network by itself, without search, against `--opponent`, with 95 %
+  intervals,
+- `checkpoint.pt`: everything that `--resume` needs, the arguments included; Ctrl-C writes it, too,
+  as of the last whole round.
 
-A checkpoint is checked before it is trusted (`tabletop_envs.training`); which cluster is joined (`--address`), and with which
-`--runtime-env`, it never says.
+A checkpoint is checked before it is trusted (`tabletop_envs.training`); which cluster is joined
+(`--address`), and with which `--runtime-env`, it never says.
 """
 
 from __future__ import annotations
@@ -59,7 +66,8 @@ from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game; options on the command line go first.
 PRESETS = {"kirche": {"options": {"num_houses": 1, "max_plies": 100}}}
-# The arguments that may change when a run is resumed, and those that say where it runs, which no checkpoint decides.
+# The arguments that may change when a run is resumed, and those that say where it runs, which no
+# checkpoint decides.
 FREE = ("rounds", "checkpoint_every")
 LOCAL = ("address", "runtime_env", "workers", "worker_cpus", "timeout", "retries")
 TEMPERATURE = 0.25  # of the network's choices in evaluations
@@ -68,7 +76,9 @@ Samples = dict[str, npt.NDArray[Any]]
 
 
 class Unit(NamedTuple):
-    """A piece of work: its round, its number in the round, and the version of the network to play with."""
+    """A piece of work: its round, its number in the round, and the version of the network to play
+    with.
+    """
 
     round: int
     number: int
@@ -82,7 +92,8 @@ def joined(parts: Iterable[Samples]) -> Samples:
 
 
 class Network(nn.Module):
-    """Policy and values, two layers shared: observations `int8 (B, L)` → logits `(B, n)` and values `(B, P)`.
+    """Policy and values, two layers shared: observations `int8 (B, L)` → logits `(B, n)` and values
+    `(B, P)`.
 
     The values are every player's expected result, the player in turn first.
     """
@@ -112,7 +123,9 @@ class Network(nn.Module):
 
 
 class Packing:
-    """Rows of 0s and 1s as bits, an eighth of the bytes to send and to keep; other numbers stay as they are."""
+    """Rows of 0s and 1s as bits, an eighth of the bytes to send and to keep; other numbers stay as
+    they are.
+    """
 
     def __init__(self, game: Game) -> None:
         low, high = game.bounds()
@@ -121,7 +134,9 @@ class Packing:
         self.flag_bytes = -(-int(self.flags.sum()) // 8)
 
     def observations(self, rows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
-        """Packed observations `uint8 (B, …)` from `int8 (B, L)`: the flags' bits, then the other numbers."""
+        """Packed observations `uint8 (B, …)` from `int8 (B, L)`: the flags' bits, then the other
+        numbers.
+        """
         flags, others = rows[:, self.flags], rows[:, ~self.flags]
         return np.hstack([np.packbits(flags, axis=1), others.view(np.uint8)])
 
@@ -159,7 +174,9 @@ class Player:
         self.searches: dict[int, PUCT] = {}
 
     def ready(self) -> tuple[str, int]:
-        """Compile all loops (or read them from the cache) by choosing once; the machine's name and the process."""
+        """Compile all loops (or read them from the cache) by choosing once; the machine's name and
+        the process.
+        """
         self.choose(np.arange(1), np.random.default_rng(0), 0)
         return socket.gethostname(), os.getpid()
 
@@ -230,7 +247,9 @@ class Player:
     def choose(
         self, lanes: npt.NDArray[np.int64], rng: np.random.Generator, ply: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int16], npt.NDArray[np.int16]]:
-        """An action for each of these lanes; and what the policy is to learn: actions and their visits, `(lanes, K)`."""
+        """An action for each of these lanes; and what the policy is to learn: actions and their
+        visits, `(lanes, K)`.
+        """
         batch, arguments = self.batch, self.arguments
         if self.agent is not None:
             samplers = rng.integers(2**64, size=batch.num_envs, dtype=np.uint64)
@@ -266,13 +285,16 @@ class Player:
         return logits.numpy(), values.numpy()
 
     def evaluate(self, unit: Unit) -> dict[str, Any]:
-        """Games of the network without search against the opponent, always the same deals; the log's line."""
+        """Games of the network without search against the opponent, always the same deals; the
+        log's line.
+        """
         arguments = self.arguments
 
         @torch.inference_mode()
         def draw(observation: Any, mask: Any, rng: np.random.Generator) -> int:
             logits = self.network(torch.from_numpy(observation)[None])[0][0].double().numpy()
-            # The highest of logits with Gumbel noise is a draw by their probabilities, here sharpened ones.
+            # The highest of logits with Gumbel noise is a draw by their probabilities, here
+            # sharpened ones.
             noisy = logits / TEMPERATURE + rng.gumbel(size=len(logits))
             return int(np.where(mask, noisy, -np.inf).argmax())
 
@@ -302,7 +324,9 @@ class Worker:
 
 
 class Crew:
-    """The workers. They are given units and give back results; who fails is replaced, and its unit is given away again."""
+    """The workers. They are given units and give back results; who fails is replaced, and its unit
+    is given away again.
+    """
 
     def __init__(self, arguments: argparse.Namespace, say: Any = print) -> None:
         self.arguments = arguments
@@ -425,7 +449,9 @@ class Learner:
         return {"policy_loss": policy_loss, "value_loss": value_loss}
 
     def no_samples(self) -> dict[str, Tensor]:
-        """Tensors as samples are, without any positions: what those of a checkpoint are held against."""
+        """Tensors as samples are, without any positions: what those of a checkpoint are held
+        against.
+        """
         arguments, batch = self.arguments, self.batch
         masks = np.packbits(batch.action_mask[:0], axis=1)
         searched = arguments.agent == "network"
@@ -439,7 +465,9 @@ class Learner:
         }
 
     def check(self, samples: dict[str, Tensor]) -> None:
-        """ValueError, naming the array, for a round's samples from a checkpoint that no games can have given."""
+        """ValueError, naming the array, for a round's samples from a checkpoint that no games can
+        have given.
+        """
         count = len(samples["result"])
         if count == 0 or any(len(array) != count for array in samples.values()):
             raise ValueError(
@@ -469,7 +497,9 @@ class Learner:
 
 
 class Run:
-    """A run: rounds are opened, played by the crew and learned from, and everything is written down."""
+    """A run: rounds are opened, played by the crew and learned from, and everything is written
+    down.
+    """
 
     LOGS = ("games.jsonl", "progress.csv", "evaluation.csv")
 
@@ -568,7 +598,9 @@ class Run:
         return units
 
     def finish(self, number: int, lost: int) -> dict[str, Any]:
-        """A round has been played: learn from it and write everything down, in the units' order; the evaluation, if any."""
+        """A round has been played: learn from it and write everything down, in the units' order;
+        the evaluation, if any.
+        """
         self.whole = False
         results = [self.results.pop(unit) for unit in self.units(number)]
         evaluation = results.pop(0) if "score" in results[0] else {}
@@ -624,7 +656,8 @@ class Run:
                 finally:
                     crew.close()
         except KeyboardInterrupt:
-            # Here the learner has finished what it was at, unless Ctrl-C came twice. The last round was saved by itself.
+            # Here the learner has finished what it was at, unless Ctrl-C came twice. The last round
+            # was saved by itself.
             if self.whole and self.round < self.arguments.rounds:
                 self.save()
                 where = f"saved as after {self.round} rounds"
@@ -651,8 +684,8 @@ class Run:
             elif learning.done():
                 if evaluation := learning.result():
                     bar.console.print(
-                        "after {round} rounds: {score:.1%} against {opponent} ({low:.1%} to {high:.1%}: "
-                        "+{wins} ={draws} −{losses})".format(**evaluation)
+                        "after {round} rounds: {score:.1%} against {opponent} "
+                        "({low:.1%} to {high:.1%}: +{wins} ={draws} −{losses})".format(**evaluation)
                     )
                 number, learning = number + 1, None
                 ready = sum(bool(worker.place) for worker in crew.workers)
@@ -694,7 +727,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--workers", type=int, default=os.cpu_count())
     add("--worker-cpus", type=float, default=1.0, help="that Ray keeps for each of them")
     add("--timeout", type=float, default=600.0, help="seconds that a unit may take")
-    add("--retries", type=int, default=5, help="of a unit that fails, of a worker that does not start")  # fmt: skip
+    add("--retries", type=int, default=5, help="of a failed unit, of a worker that does not start")
     add("--rounds", type=int, default=50)
     add("--units", type=int, default=16, help="of work in a round")
     add("--games", type=int, default=32, help="in a unit, in step")

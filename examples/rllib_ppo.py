@@ -3,8 +3,8 @@
     python examples/rllib_ppo.py                                   # kirche with one house
     python examples/rllib_ppo.py tuerme --opponent greedy --iterations 100
 
-Needs `pip install -e ".[rllib]"`. After each iteration it prints the learner's mean result: around 0 for random play
-(in kirche many draws), 1 for winning always.
+Needs `pip install -e ".[rllib]"`. After each iteration it prints the learner's mean result: around
+0 for random play (in kirche many draws), 1 for winning always.
 """
 
 from __future__ import annotations

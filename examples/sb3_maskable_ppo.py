@@ -3,9 +3,10 @@
     python examples/sb3_maskable_ppo.py                                   # kirche with one house
     python examples/sb3_maskable_ppo.py tuerme --opponent greedy --steps 1000000
 
-Needs `pip install -e ".[sb3]"`. It prints Stable-Baselines3's tables (`ep_rew_mean` is the mean result, 0 for random play) and at the
-end the results of games against the same opponent. In kirche with one house it wins more than half of them from some
-60,000 steps on; the other games need longer runs.
+Needs `pip install -e ".[sb3]"`. It prints Stable-Baselines3's tables (`ep_rew_mean` is the mean
+result, 0 for random play) and at the end the results of games against the same opponent. In kirche
+with one house it wins more than half of them from some 60,000 steps on; the other games need longer
+runs.
 """
 
 from __future__ import annotations

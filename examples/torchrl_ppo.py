@@ -3,9 +3,10 @@
     python examples/torchrl_ppo.py                                   # kirche with one house
     python examples/torchrl_ppo.py tuerme --opponent greedy --frames 1000000
 
-Needs `pip install -e ".[torchrl]"`. After each batch it prints the learner's mean result in the games that ended. In kirche with one house
-it was 0.05 to 0.11 after 25,000 to 33,000 frames, which took 17 seconds of one core. Where other programs use the cores, set
-`OMP_NUM_THREADS=1`: PyTorch's threads waiting for each other took eight times as much.
+Needs `pip install -e ".[torchrl]"`. After each batch it prints the learner's mean result in the
+games that ended. In kirche with one house it was 0.05 to 0.11 after 25,000 to 33,000 frames, which
+took 17 seconds of one core. Where other programs use the cores, set `OMP_NUM_THREADS=1`: PyTorch's
+threads waiting for each other took eight times as much.
 """
 
 from __future__ import annotations

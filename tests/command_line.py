@@ -1,4 +1,6 @@
-"""The command line as tests run it: in this process, and what it says without the looks that Rich gives it."""
+"""The command line as tests run it: in this process, and what it says without the looks that Rich
+gives it.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-# The engine's cached loops do not see edits in the kernels' files, so tests never use an old cache. Set before Numba
-# is imported; whoever knows that no kernel has changed may set the variable to keep a cache between runs.
+# The engine's cached loops do not see edits in the kernels' files, so tests never use an old cache.
+# Set before Numba is imported; whoever knows that no kernel has changed may set the variable to
+# keep a cache between runs.
 _FRESH_CACHE = "NUMBA_CACHE_DIR" not in os.environ
 if _FRESH_CACHE:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="tabletop_envs_numba_")
@@ -27,7 +28,8 @@ from numba.core.dispatcher import _FunctionCompiler  # noqa: E402
 from tests.implementations import Starter  # noqa: E402
 
 IMPLEMENTATIONS = ("reference", "kernel")
-# The file to which `.ci/run` wants the number of passed tests added; runs that a test starts are not to add theirs.
+# The file to which `.ci/run` wants the number of passed tests added; runs that a test starts are
+# not to add theirs.
 _TESTS_PASSED = os.environ.pop("TESTS_PASSED", None)
 
 
@@ -39,7 +41,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _untraced(compile_function: Callable[..., Any]) -> Callable[..., Any]:
-    """Numba's compiler without the tracer of coverage, which would make it half as slow again, and sees nothing there."""
+    """Numba's compiler without the tracer of coverage, which would make it half as slow again, and
+    sees nothing there.
+    """
 
     def compile_untraced(*arguments: Any) -> Any:
         tracer = sys.gettrace()

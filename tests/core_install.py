@@ -1,8 +1,10 @@
-"""What must work with nothing installed but the wheel and what it depends on: run in such an environment.
+"""What must work with nothing installed but the wheel and what it depends on: run in such an
+environment.
 
     python -m tests.core_install
 
-imports every module, plays a game by every way in, and asks for what belongs to an extra. Ends with an error where something fails.
+imports every module, plays a game by every way in, and asks for what belongs to an extra. Ends with
+an error where something fails.
 """
 
 from __future__ import annotations

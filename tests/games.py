@@ -1,4 +1,6 @@
-"""The games and options that the shared tests run over: every game of the registry, every kind of option."""
+"""The games and options that the shared tests run over: every game of the registry, every kind of
+option.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A game played by the slow reference or by the compiled kernel, behind one interface.
 
-Rule tests take the fixture of a game (`kirche`, `tuerme`, `meeples`), which is a function that starts a
-game or sets up a position on either implementation, and so check both.
+Rule tests take the fixture of a game (`kirche`, `tuerme`, `meeples`), which is a function that
+starts a game or sets up a position on either implementation, and so check both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""What users may rely on: the names and signatures of the public modules, read from the source without importing it.
+"""What users may rely on: the names and signatures of the public modules, read from the source
+without importing it.
 
-Public is what a module of the list `MODULES` names in its `__all__`, or, where it has none (the kernels), what it defines without a leading
-underscore; of a class its attributes, properties and methods without one, inherited ones of this package among them.
+Public is what a module of the list `MODULES` names in its `__all__`, or, where it has none (the
+kernels), what it defines without a leading underscore; of a class its attributes, properties and
+methods without one, inherited ones of this package among them.
 
     python -m tests.public_api
 
@@ -19,7 +21,8 @@ import griffe
 import tabletop_envs
 
 LISTING = Path(__file__).parent / "public_api.txt"
-# All modules of the package that users import from (docs/reference has their manual), without `tabletop_envs.`.
+# All modules of the package that users import from (docs/reference has their manual), without
+# `tabletop_envs.`.
 MODULES = (
     "",
     "kirche_v0",
@@ -117,7 +120,8 @@ def _lines_of(path: str, member: griffe.Object | griffe.Alias) -> Iterator[str]:
             f" < {base}" for base in bases
         )
         inner = target.all_members.items()
-        # The order of the fields of a NamedTuple, of which griffe gives no signature, is part of it.
+        # The order of the fields of a NamedTuple, of which griffe gives no signature, is part of
+        # it.
         for name, inside in inner if "NamedTuple" in bases else sorted(inner):
             if name in CALLED or not name.startswith("_"):
                 yield from _lines_of(f"{path}.{name}", inside)

@@ -1,7 +1,9 @@
-"""Recorded states of random games, field by field, and what each function of a kernel makes of them.
+"""Recorded states of random games, field by field, and what each function of a kernel makes of
+them.
 
-Kept in tests/golden/<game>-states.npz, and compared by tests/test_kernels_alone.py. A change there is a change of
-behaviour, of the observation's layout or of the state record: be sure that it is wanted, then write the files anew by
+Kept in tests/golden/<game>-states.npz, and compared by tests/test_kernels_alone.py. A change there
+is a change of behaviour, of the observation's layout or of the state record: be sure that it is
+wanted, then write the files anew by
 
     python -m tests.recorded_states
 """
@@ -58,7 +60,9 @@ def deal_all(states, players, generators):
 
 
 def observed(states: Any) -> Any:
-    """For each state and player a checksum of what the player sees (0 where there is no such player)."""
+    """For each state and player a checksum of what the player sees (0 where there is no such
+    player).
+    """
     sums = np.zeros((states.size, MAX_PLAYERS), np.uint32)
     size = kernel_of(states).observation_size
     for player in range(MAX_PLAYERS):
@@ -118,7 +122,9 @@ def load(game: str) -> dict[str, Any]:
 
 
 def play_some(game: str) -> tuple[Any, Any, Any]:
-    """States of random games with all kinds of options, an action of each, and the games' last states."""
+    """States of random games with all kinds of options, an action of each, and the games' last
+    states.
+    """
     running, actions, ended = [], [], []
     rng = random.Random(1)
     for options in OPTIONS[game] * GAMES_EACH:

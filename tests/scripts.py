@@ -1,4 +1,6 @@
-"""Python files that lie outside of the packages, as modules: scripts, examples, and what a test has written."""
+"""Python files that lie outside of the packages, as modules: scripts, examples, and what a test has
+written.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ EXAMPLES = ROOT / "examples"
 
 
 def load_script(file: Path, *, registered: bool = False) -> ModuleType:
-    """A Python file as a module that has the file's name; `registered`: `sys.modules` has it, too, from before it runs.
+    """A Python file as a module that has the file's name; `registered`: `sys.modules` has it, too,
+    from before it runs.
 
-    Unregistered by default: a script that is run is no module that other processes could import, and Ray sends what it
+    Unregistered by default: a script that is run is no module that other processes could import,
+        and Ray sends what it
     defines by value.
     """
     specification = importlib.util.spec_from_file_location(file.stem, file)

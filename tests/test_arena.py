@@ -1,4 +1,6 @@
-"""Tournaments: who plays whom, that every game is reproducible alone, files that are resumed, and the tables."""
+"""Tournaments: who plays whom, that every game is reproducible alone, files that are resumed, and
+the tables.
+"""
 
 from __future__ import annotations
 
@@ -316,7 +318,8 @@ def test_a_file_of_something_else_is_refused_and_not_touched(tmp_path: Path) -> 
         with pytest.raises(ValueError, match=message):
             play_small(path)
         assert path.read_bytes() == content
-    # The same game twice, as two processes at once would write it, does no harm; another course does.
+    # The same game twice, as two processes at once would write it, does no harm; another course
+    # does.
     path.write_bytes(whole + line + b"\n")
     assert play_small(path, 2) == play_small(None, 2)
     other = play_match("kirche", AGENTS, 5, SMALL)

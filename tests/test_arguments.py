@@ -1,4 +1,6 @@
-"""Every public entry point refuses arguments of a wrong type or value by name, and nothing has changed then."""
+"""Every public entry point refuses arguments of a wrong type or value by name, and nothing has
+changed then.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ LANE_ACTIONS: list[Any] = [
 
 
 class Case(NamedTuple):
-    """An entry point as the list of public names has it, one of its arguments, and values that it must refuse."""
+    """An entry point as the list of public names has it, one of its arguments, and values that it
+    must refuse.
+    """
 
     entry: str
     argument: str
@@ -524,7 +528,9 @@ LEFT_OUT = {
 
 
 def _signatures() -> Iterator[tuple[str, str]]:
-    """Entry points and those of their arguments that are integers, bools or floats, by the list of public names."""
+    """Entry points and those of their arguments that are integers, bools or floats, by the list of
+    public names.
+    """
     listing = Path(__file__).parent / "public_api.txt"
     for line in listing.read_text(encoding="utf-8").splitlines():
         found = re.match(r"(?:class )?tabletop_envs\.([\w.]+)\((.*)\)(?: ->.*| <.*)?$", line)

@@ -1,4 +1,6 @@
-"""Arrays of any kind from users: nothing is compiled again for them, and a read-only view keeps nobody from playing."""
+"""Arrays of any kind from users: nothing is compiled again for them, and a read-only view keeps
+nobody from playing.
+"""
 
 from __future__ import annotations
 

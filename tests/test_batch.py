@@ -1,4 +1,6 @@
-"""The batch engine: lanes equal single environments; sizes and threads change nothing; errors change nothing."""
+"""The batch engine: lanes equal single environments; sizes and threads change nothing; errors
+change nothing.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +190,8 @@ def test_sampling_draws_every_legal_action_equally_often(name):
     assert set(np.flatnonzero(counts)) <= set(legal)
     expected = draws / len(legal)
     statistic = ((counts[legal] - expected) ** 2 / expected).sum()
-    # Chi-squared with len(legal) − 1 degrees of freedom: mean k, standard deviation √(2k); six of these.
+    # Chi-squared with len(legal) − 1 degrees of freedom: mean k, standard deviation √(2k); six of
+    # these.
     freedom = len(legal) - 1
     assert statistic < freedom + 6 * np.sqrt(2 * freedom)
 
@@ -350,7 +353,9 @@ def test_masks_are_those_of_the_legal_actions(name):
 
 @each_case
 def test_game_agents_play_in_a_batch(name, options):
-    """`states` and `legal_bits` are what a game agent needs: it chooses what it chooses in the single environments."""
+    """`states` and `legal_bits` are what a game agent needs: it chooses what it chooses in the
+    single environments.
+    """
     batch = make(name, 4, seed=7, **options)
     lanes, actions = np.arange(4), np.zeros(4, np.int64)
     samplers = np.arange(4, dtype=np.uint64)

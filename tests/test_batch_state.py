@@ -1,4 +1,6 @@
-"""A batch's whole state: `set_state` continues what `get_state` gave, by way of JSON, and believes nothing that it has not checked."""
+"""A batch's whole state: `set_state` continues what `get_state` gave, by way of JSON, and believes
+nothing that it has not checked.
+"""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ def test_regressions_are_found(tmp_path: Path) -> None:
     saved = str(tmp_path / "saved.jsonl")
     before = [figure("batch", "connect_four", 10.0), figure("batch", "kirche", 5.0)]
     throughput.save_ratios(saved, before)
-    # A machine half as fast is no regression, a game that has lost a fifth beside the yardstick is one.
+    # A machine half as fast is no regression, a game that has lost a fifth beside the yardstick is
+    # one.
     slower = [figure("batch", "connect_four", 5.0), figure("batch", "kirche", 2.5)]
     worse = [figure("batch", "connect_four", 10.0), figure("batch", "kirche", 4.0)]
     ratios = throughput.read_ratios(saved)

@@ -1,4 +1,6 @@
-"""Snapshots, restoring, clones, deep copies and pickles: independent games that play on identically."""
+"""Snapshots, restoring, clones, deep copies and pickles: independent games that play on
+identically.
+"""
 
 from __future__ import annotations
 

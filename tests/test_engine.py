@@ -268,12 +268,15 @@ def test_every_game_is_found_in_the_cache(name):
     """In the cache that all tests share, so that no game is compiled for this alone."""
     loops = sum(use(name))
     assert loops >= 6
-    # Two processes that keep a loop at the same time may lose one of the two (Numba's index has no lock).
+    # Two processes that keep a loop at the same time may lose one of the two (Numba's index has no
+    # lock).
     assert [loops, 0] in (use(name) for _ in range(3))
 
 
 def test_a_kernel_under_another_name_has_another_digest(tmp_path):
-    """What Numba keeps on disk imports the module that it came from: the same code elsewhere must not find it."""
+    """What Numba keeps on disk imports the module that it came from: the same code elsewhere must
+    not find it.
+    """
     digests = {kernels.code_digest()}
     for name in ("one/game.py", "one/game_again.py", "another/game.py"):
         file = tmp_path / name

@@ -19,7 +19,9 @@ from tests.games import each_case, each_game, legal_actions, module, over, play,
 
 
 def check_without_our_warnings(check: Any, *arguments: Any) -> None:
-    """Run a check of PettingZoo's; only warnings about the kind of observation space are its own business."""
+    """Run a check of PettingZoo's; only warnings about the kind of observation space are its own
+    business.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check(*arguments)

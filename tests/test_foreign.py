@@ -1,4 +1,6 @@
-"""Records and saved games from anybody: every fault is a ValueError that names file, line and place, in commands words."""
+"""Records and saved games from anybody: every fault is a ValueError that names file, line and
+place, in commands words.
+"""
 
 from __future__ import annotations
 

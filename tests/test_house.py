@@ -1,4 +1,6 @@
-"""The order of the house: files say what they are for, every module has its place among the layers, extras exist."""
+"""The order of the house: files say what they are for, every module has its place among the layers,
+extras exist.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ MODULES = sorted(
 
 
 def first_words(path: Path) -> str:
-    """The first paragraph of a module's docstring, or the comment that a script or style sheet opens with."""
+    """The first paragraph of a module's docstring, or the comment that a script or style sheet
+    opens with.
+    """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]

@@ -1,4 +1,6 @@
-"""A typo in the name of a state's field is reported with file and line, at the first use of the kernel."""
+"""A typo in the name of a state's field is reported with file and line, at the first use of the
+kernel.
+"""
 
 from __future__ import annotations
 

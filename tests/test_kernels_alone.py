@@ -1,7 +1,8 @@
 """Each function of a kernel by itself, called from compiled code of one's own, on recorded states.
 
-The fastest of all tests to notice a change in a kernel, because nothing else is compiled: mutation testing runs them
-first (docs/mutation-testing.md). What is right, the tests of the rules say; how states are recorded, tests/recorded_states.py.
+The fastest of all tests to notice a change in a kernel, because nothing else is compiled: mutation
+testing runs them first (docs/mutation-testing.md). What is right, the tests of the rules say; how
+states are recorded, tests/recorded_states.py.
 """
 
 from __future__ import annotations

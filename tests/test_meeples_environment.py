@@ -78,7 +78,9 @@ def assert_material_is_whole(snapshot):
 
 
 def assert_dice_are_conserved(before, action, after):
-    """M9–M13: all dice at the start of a round, one less for each block set, one more for each given up."""
+    """M9–M13: all dice at the start of a round, one less for each block set, one more for each
+    given up.
+    """
     options = after["options"]
     pool, was = Counter(after["dice"]), Counter(before["dice"])
     if after["round"] > before["round"]:

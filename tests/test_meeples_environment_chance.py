@@ -1,4 +1,6 @@
-"""Chance in meeples: deal, dice and guesses at hidden hands are fair, by tests that slightly unfair ones fail."""
+"""Chance in meeples: deal, dice and guesses at hidden hands are fair, by tests that slightly unfair
+ones fail.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,18 @@ from tests.meeples_setup import HAND_SIZE, REROLL, STONES
 from tests.reference.chance import Chance
 from tests.test_meeples_environment import reach
 
-# Fair chance fails one in a million such tests. The seeds are fixed: what passes once passes always.
+# Fair chance fails one in a million such tests. The seeds are fixed: what passes once passes
+# always.
 BOUND = 1e-6
 each_number_of_players = pytest.mark.parametrize("num_players", [2, 3, 4])
 
 
 def unfairness(places):
-    """The probability that fair deals are at least as uneven: how often each stone came to each place.
+    """The probability that fair deals are at least as uneven: how often each stone came to each
+    place.
 
-    `places`: (deals, stones), the number of the place (a hand, say) where each stone is. All deals have as many
+    `places`: (deals, stones), the number of the place (a hand, say) where each stone is. All deals
+        have as many
     stones in a place.
     """
     deals, stones = places.shape
@@ -30,13 +35,16 @@ def unfairness(places):
     assert all((np.bincount(deal, minlength=sizes.size) == sizes).all() for deal in places)
     counts = np.stack([(places == place).sum(axis=0) for place in range(sizes.size)], axis=1)
     expected = deals * sizes / stones
-    # Rows and columns of a deal have fixed sums: stones of one deal differ by that factor more than by chance alone.
+    # Rows and columns of a deal have fixed sums: stones of one deal differ by that factor more than
+    # by chance alone.
     statistic = ((counts - expected) ** 2 / expected).sum() * (stones - 1) / stones
     return stats.chi2.sf(statistic, (stones - 1) * (sizes.size - 1))
 
 
 def clustering(places):
-    """The probability, at most, that any two stones of fair deals are together as much too often or too seldom."""
+    """The probability, at most, that any two stones of fair deals are together as much too often or
+    too seldom.
+    """
     deals, stones = places.shape
     sizes = np.bincount(places[0])
     chance = (sizes * (sizes - 1)).sum() / (stones * (stones - 1))
@@ -51,7 +59,9 @@ def clustering(places):
 
 @functools.cache
 def deals(num_players, count=6000):
-    """Who holds each stone in so many new games: (count, 28); the stone left over has the place after the last hand."""
+    """Who holds each stone in so many new games: (count, 28); the stone left over has the place
+    after the last hand.
+    """
     batch = tabletop_envs.make_batch(
         "meeples-v0", count, seed=1, num_players=num_players, open_hands=True
     )
@@ -107,7 +117,9 @@ def test_m2_unfair_deals_would_be_found_out(num_players):
 
 @functools.cache
 def rolls():
-    """How many dice show 1 … 6 in the rolls of random games: of the starts of rounds and of re-rolls, (rolls, 6) each."""
+    """How many dice show 1 … 6 in the rolls of random games: of the starts of rounds and of
+    re-rolls, (rolls, 6) each.
+    """
     batch = tabletop_envs.make_batch("meeples-v0", 512, seed=2, dice_per_player=5)
     names = ("dice", "round")
     before = {name: batch.split_observation(batch.observation)[name].copy() for name in names}
@@ -173,7 +185,9 @@ def test_m9_loaded_and_linked_dice_would_be_found_out():
 
 
 def repetition(one, other):
-    """The probability that any faces of two independent rolls go together as much; games without either are left out."""
+    """The probability that any faces of two independent rolls go together as much; games without
+    either are left out.
+    """
     played = one.any(axis=1) & other.any(axis=1)
     assert played.sum() > 1900
     faces = itertools.product(one[played].T, other[played].T)

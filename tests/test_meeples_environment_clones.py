@@ -1,4 +1,6 @@
-"""`clone(hide_from=…)`: a copy in which all that an agent cannot see is dealt anew, for search from that seat."""
+"""`clone(hide_from=…)`: a copy in which all that an agent cannot see is dealt anew, for search from
+that seat.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""meeples in words and pictures: action names, the drawing, what it says of each phase and hides from whom."""
+"""meeples in words and pictures: action names, the drawing, what it says of each phase and hides
+from whom.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ SMALL = (
     | down(13, 13, "13")
     | down(13, 14, "26")
 )
-# Each case: a position, and the actions from there on by name, each with what the caption says before it.
+# Each case: a position, and the actions from there on by name, each with what the caption says
+# before it.
 BEFORE_MEEPLES = "to put or move a meeple, or end the turn"
 WALKS = {
     "stones": (

@@ -1,4 +1,6 @@
-"""What a player of meeples sees: all that may be known can be read from an observation, nothing hidden shows."""
+"""What a player of meeples sees: all that may be known can be read from an observation, nothing
+hidden shows.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +139,9 @@ def visible(env, player, mover):
 
 
 def assert_rebuilt(env, mover):
-    """The visible snapshot can be rebuilt from every player's observation, and nobody's places are zeros."""
+    """The visible snapshot can be rebuilt from every player's observation, and nobody's places are
+    zeros.
+    """
     for player, agent in enumerate(env.possible_agents):
         parts = env.split_observation(env.observe(agent)["observation"])
         assert rebuild(parts) == visible(env, player, mover)
@@ -218,7 +222,9 @@ def test_the_state_shows_all_hands():
 
 
 def redealt(snapshot, player, mover, rng):
-    """The snapshot with what a player cannot see dealt at random: others' hands, a chosen stone, the stone left over."""
+    """The snapshot with what a player cannot see dealt at random: others' hands, a chosen stone,
+    the stone left over.
+    """
     dealt = copy.deepcopy(snapshot)
     seen = [laid["stone"] for laid in snapshot["stones"]] + snapshot["hands"][player]
     laying = snapshot["phase"] in ("setup", "stones") and snapshot["chosen"]["stone"] is not None
@@ -258,7 +264,8 @@ def test_nothing_hidden_shows(num_players):
             assert twin.infos[agent] == env.infos[agent]
             assert GAME.text(dealt, player, False) == GAME.text(snapshot, player, False)
             different += dealt != snapshot
-    # With two players all of the other hand can be worked out, but not which stone of it is being laid.
+    # With two players all of the other hand can be worked out, but not which stone of it is being
+    # laid.
     assert different > (40 if num_players == 2 else 150)
 
 
@@ -281,7 +288,9 @@ def test_with_open_hands_other_hands_are_other_observations():
 
 @each_closed_table
 def test_the_batch_shows_the_player_in_turn_nothing_hidden(num_players):
-    """Byte for byte what the environment shows in the same position with other hands, which has been looked into above."""
+    """Byte for byte what the environment shows in the same position with other hands, which has
+    been looked into above.
+    """
     lanes = 3
     batch = tabletop_envs.make_batch("meeples-v0", lanes, seed=8, num_players=num_players)
     envs = [raw_env("meeples", num_players=num_players) for _ in range(lanes)]

@@ -1,4 +1,6 @@
-"""Positions of meeples as data: what the rules allow is restored, what they do not is refused in words."""
+"""Positions of meeples as data: what the rules allow is restored, what they do not is refused in
+words.
+"""
 
 from __future__ import annotations
 
@@ -227,7 +229,8 @@ def test_m6_neighbours_of_one_colour_are_a_clone_and_its_source_or_refused():
         # Three in a row, two of them by a 2.
         (["meeples", 2, "field"], at(12, 14), beside),
     )
-    # On the 2 of the same stone instead of its 6 a pair would be possible: between two 3s it is not.
+    # On the 2 of the same stone instead of its 6 a pair would be possible: between two 3s it is
+    # not.
     threes = of(good, meeples=[dict(m) for m in good["meeples"]])
     threes["meeples"][1]["field"] = at(11, 12)
     assert_refused(env, threes, r"player 0 stand on \[252, 276\]")

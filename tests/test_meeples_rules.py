@@ -203,13 +203,9 @@ def test_m7_a_first_stone_is_refused_where_the_second_could_not_touch_it(
     assert at(15, 12) in game.legal_actions()
 
 
-# Six stones of a setup that leave the first of the next player one way out, round a corner: from the stone on the fields marked f to
-# the field g and on to h.
-#   10 11 12 13 14 15          9 10 11 12 13 14
-#    b  a  a  e  x  x   12        b  a  a
-#    b  f  f  e         13        b  f  e  e
-#    c  c  g  h         14     c  c  f  g  i  i
-#       d  d            15        d  d  h
+# Six stones of a setup that leave the first of the next player one way out, round a corner: from
+# the stone on the fields marked f to the field g and on to h. 10 11 12 13 14 15 9 10 11 12 13 14 b
+# a a e x x 12 b a a b f f e 13 b f e e c c g h 14 c c f g i i d d 15 d d h
 BENT_ACROSS = (
     [((12, 10), DOWN), ((12, 13), DOWN), ((12, 14), RIGHT), ((14, 11), LEFT), ((15, 12), LEFT)],
     ((13, 11), RIGHT),

@@ -1,4 +1,6 @@
-"""Pixels and windows: one shape a game, no display for pixels, a clear word where a window needs one."""
+"""Pixels and windows: one shape a game, no display for pixels, a clear word where a window needs
+one.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests import public_api
 
-# What the core install cannot import; the listing is read from the source, so they are in it all the same.
+# What the core install cannot import; the listing is read from the source, so they are in it all
+# the same.
 NEEDS_AN_EXTRA = [name for name in public_api.MODULES if name.startswith("adapters.")]
 
 

@@ -1,6 +1,7 @@
 """What is in the sdist and the wheel: all that belongs there, nothing large, nothing private.
 
-`.ci/run wheel` builds both and says in `RELEASE_FOLDER` where they are; without it there is nothing to look at.
+`.ci/run wheel` builds both and says in `RELEASE_FOLDER` where they are; without it there is nothing
+to look at.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ SOURCES = {
     for path in (ROOT / "src" / "tabletop_envs").rglob("*")
     if path.is_file() and "__pycache__" not in path.parts
 }
-# Bytes that an archive, and a file in one, may have. What grows beyond it should be thought about first.
+# Bytes that an archive, and a file in one, may have. What grows beyond it should be thought about
+# first.
 LARGEST_WHEEL, LARGEST_SDIST, LARGEST_FILE = 500_000, 2_500_000, 400_000
-# What betrays the machine or the person that a release was made on. Put together so that this file is not found.
+# What betrays the machine or the person that a release was made on. Put together so that this file
+# is not found.
 PRIVATE = re.compile(
     "|".join(
         [

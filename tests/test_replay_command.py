@@ -1,4 +1,6 @@
-"""The command `tabletop-envs replay`: the page that it writes, and what it says of wrong words and bad files."""
+"""The command `tabletop-envs replay`: the page that it writes, and what it says of wrong words and
+bad files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Starting: caches in read-only installs, without any writable folder, and with many processes at once."""
+"""Starting: caches in read-only installs, without any writable folder, and with many processes at
+once.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def finish(process):
 
 @pytest.fixture
 def read_only_install(tmp_path):
-    """The package where no folder `__pycache__` can be made (as root, permissions would not keep us from it)."""
+    """The package where no folder `__pycache__` can be made (as root, permissions would not keep us
+    from it).
+    """
     install = tmp_path / "install"
     shutil.copytree(
         Path(tabletop_envs.__file__).parent,

@@ -1,4 +1,6 @@
-"""Commands as processes whose standard streams are not as usual: no traceback, a fitting exit code, nothing lost."""
+"""Commands as processes whose standard streams are not as usual: no traceback, a fitting exit code,
+nothing lost.
+"""
 
 from __future__ import annotations
 

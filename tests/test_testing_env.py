@@ -1,4 +1,6 @@
-"""`check_env`: the library's environments pass, and connect four's with each promise broken in turn fail with that promise's name."""
+"""`check_env`: the library's environments pass, and connect four's with each promise broken in turn
+fail with that promise's name.
+"""
 
 from __future__ import annotations
 

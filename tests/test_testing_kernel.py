@@ -1,6 +1,8 @@
-"""`check_kernel`: the library's kernels pass, and connect four with each promise broken in turn fails with that promise's name.
+"""`check_kernel`: the library's kernels pass, and connect four with each promise broken in turn
+fails with that promise's name.
 
-Most broken kernels are not compiled: the checks then call their plain functions, which takes milliseconds.
+Most broken kernels are not compiled: the checks then call their plain functions, which takes
+    milliseconds.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ def broken_game(
         function = f"@njit\ndef deal(state, player, generator):\n    {deal}\n\n\n"
         tail = tail.replace(REGISTERED, f"{REGISTERED}    deal_hidden_function=deal,\n")
         source = f"{head}{function}KERNEL = register({tail}"
-    # A name and, by its digest, a type of its own for every kernel: compiled code of another one must not be taken for its own.
+    # A name and, by its digest, a type of its own for every kernel: compiled code of another one
+    # must not be taken for its own.
     name = f"broken_connect_four_{secrets.token_hex(8)}"
     file = folder / f"{name}.py"
     file.write_text(f"{source}# {name}\n", encoding="utf-8")

@@ -1,4 +1,6 @@
-"""Who does not know the page's secret can neither read it off the machine nor stop the page. No browser."""
+"""Who does not know the page's secret can neither read it off the machine nor stop the page. No
+browser.
+"""
 
 from __future__ import annotations
 

@@ -177,7 +177,9 @@ def stack_at(snapshot: dict[str, Any], place: Place) -> tuple[int, int, int] | N
 
 
 def before_a_city_is_full(city: int) -> tuple[dict[str, Any], int]:
-    """A position in which player 0 has all lots of a city but the top left one, and the move into that."""
+    """A position in which player 0 has all lots of a city but the top left one, and the move into
+    that.
+    """
     top, left = CITY_CORNERS[city]
     last_symbol = int(PLAN[top][left])
     towers = [tower(city, symbol, 0) for symbol in range(4) if symbol != last_symbol]

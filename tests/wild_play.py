@@ -2,8 +2,9 @@
 
     NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(mktemp -d) python -m tests.wild_play 20000
 
-plays so many actions of each option of each game, compiled with checks of all indexes. What those cannot see (a bit beyond
-a board, a field that is none of the table's) is looked for in the states. With `NUMBA_DISABLE_JIT=1` NumPy checks the indexes.
+plays so many actions of each option of each game, compiled with checks of all indexes. What those
+cannot see (a bit beyond a board, a field that is none of the table's) is looked for in the states.
+With `NUMBA_DISABLE_JIT=1` NumPy checks the indexes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ LANES = 4
 
 @engine.compiled_loop
 def play_wildly(states, legal, sampler, steps, observation):
-    """Half of the actions are legal, if there is a legal one, the others of the space, some any number at all.
+    """Half of the actions are legal, if there is a legal one, the others of the space, some any
+    number at all.
 
     The advanced sampler, or 0 if what should be legal is none of the space.
     """
@@ -55,7 +57,9 @@ def play_wildly(states, legal, sampler, steps, observation):
 
 @njit
 def in_compiled_code():
-    """Whether this runs as compiled code; a call with an index beyond its array then raises, or not."""
+    """Whether this runs as compiled code; a call with an index beyond its array then raises, or
+    not.
+    """
     return np.zeros(1)[np.arange(2)[1]]
 
 

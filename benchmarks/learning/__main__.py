@@ -1,12 +1,13 @@
 """Run the learning benchmark, and show what came of it.
 
-    python -m benchmarks.learning run [--only NAME …] [--seeds S …] [--folder runs/learning] [--smoke]
-    python -m benchmarks.learning table    # Markdown, from results/*.csv
-    python -m benchmarks.learning plot     # docs/pictures/learning-NAME.svg
+    python -m benchmarks.learning run [--only NAME …] [--seeds S …] [--folder runs/learning]
+    [--smoke] python -m benchmarks.learning table # Markdown, from results/*.csv python -m
+    benchmarks.learning plot # docs/pictures/learning-NAME.svg
 
-`run` needs `pip install "tabletop-envs[train]"`. It starts the script of every setting (settings.toml) once for each seed; an
-interrupted run is resumed, and a finished one is not repeated. Then it writes `results/NAME.csv`: every evaluation of
-every seed. `--smoke` takes a tiny budget, to see that all works: give it other folders. `plot` needs matplotlib (the extra `bench`).
+`run` needs `pip install "tabletop-envs[train]"`. It starts the script of every setting
+(settings.toml) once for each seed; an interrupted run is resumed, and a finished one is not
+repeated. Then it writes `results/NAME.csv`: every evaluation of every seed. `--smoke` takes a tiny
+budget, to see that all works: give it other folders. `plot` needs matplotlib (the extra `bench`).
 """
 
 from __future__ import annotations
@@ -119,9 +120,12 @@ def seeds_of(rows: list[Row]) -> list[str]:
 
 
 def table(settings: dict[str, dict[str, Any]], results: Path) -> str:
-    """The last evaluations as a table in Markdown: each seed's score with its interval, and all seeds' together."""
+    """The last evaluations as a table in Markdown: each seed's score with its interval, and all
+    seeds' together.
+    """
     lines = [
-        "| setting | opponent | games a seed | each seed's score (95 %) | all seeds | steps | minutes |",
+        "| setting | opponent | games a seed | each seed's score (95 %) | all seeds "
+        "| steps | minutes |",
         "|---|---|---|---|---|---|---|",
     ]
     for name in settings:
@@ -138,14 +142,15 @@ def table(settings: dict[str, dict[str, Any]], results: Path) -> str:
             )
             minutes = [float(row["seconds"]) / 60 for row in rows]
             lines.append(
-                f"| `{name}` | {opponent} | {rows[0]['games']} | {each} | {mean:.1%} ({low:.1%}–{high:.1%}) "
+                f"| `{name}` | {opponent} | {rows[0]['games']} | {each} "
+                f"| {mean:.1%} ({low:.1%}–{high:.1%}) "
                 f"| {int(rows[0]['steps']):,} | {min(minutes):.1f}–{max(minutes):.1f} |"
             )
     return "\n".join(lines)
 
 
 def plot(settings: dict[str, dict[str, Any]], results: Path, pictures: Path) -> list[Path]:
-    """A drawing of the curves of each setting: a line a seed, with its interval; what was written."""
+    """Draw the curves of each setting, a line a seed, with its interval; what was written."""
     pyplot = load_pyplot()
     written = []
     for name, setting in settings.items():

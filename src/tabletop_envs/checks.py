@@ -207,7 +207,9 @@ def integers(name: str, value: Any, shape: tuple[int, ...]) -> npt.NDArray[np.in
 
 
 def action(value: Any, num_actions: int, player: str | None = None) -> int:
-    """An action of the action space, legal or not; ValueError, naming `player`, for what is none, whatever its type."""
+    """An action of the action space, legal or not; ValueError, naming `player`, for what is none,
+    whatever its type.
+    """
     number = _index(value)
     if number is not None and 0 <= number < num_actions:
         return number

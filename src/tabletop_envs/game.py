@@ -461,7 +461,8 @@ def _check_outcome(state: Any, outcome: dict[str, Any] | None, players: int) -> 
     require(
         outcome["rewards"] == lost,
         f"outcome['rewards'] is {shown(outcome['rewards'])}, but the game continues in this "
-        f"position: outcome must be None, or the rewards {lost} of an illegal action of player {offender}",
+        f"position: outcome must be None, or the rewards {lost} of an illegal action of player "
+        f"{offender}",
     )
     state["status"] = TERMINATED
     return offender

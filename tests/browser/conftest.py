@@ -1,6 +1,8 @@
-"""A real browser for the tests of pages. Every test also fails by what its page has to complain about in the console.
+"""A real browser for the tests of pages. Every test also fails by what its page has to complain
+about in the console.
 
-Tests are skipped where Selenium or the browser is not installed, unless `REQUIRE_BROWSER=1` says that they must run.
+Tests are skipped where Selenium or the browser is not installed, unless `REQUIRE_BROWSER=1` says
+that they must run.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ def browser(driver: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Opens the replay page of some records; afterwards it must not have asked for anything but itself."""
+    """Opens the replay page of some records; afterwards it must not have asked for anything but
+    itself.
+    """
     from tabletop_envs.arena import replay
 
     def show_games(*games: GameRecord, theme: str = "auto") -> None:

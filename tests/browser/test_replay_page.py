@@ -1,4 +1,6 @@
-"""The replay page in a real browser: stepping, playing, jumping, evaluations, and texts that would be scripts."""
+"""The replay page in a real browser: stepping, playing, jumping, evaluations, and texts that would
+be scripts.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def test_stepping_to_the_end_shows_the_board_of_the_record(
         assert board(browser) == expected[step]
     assert not find(browser, "#forth").is_enabled()
     assert find(browser, "#now").text.endswith("ended by max_plies)")
-    # The environment that the game was recorded from draws the same, but for its fields that take clicks.
+    # The environment that the game was recorded from draws the same, but for its fields that take
+    # clicks.
     final = re.sub(r"<defs>.*</defs>|<rect [^>]*pointer-events=[^>]*>(</rect>)?", "", env.svg())
     assert board(browser) == ElementTree.canonicalize(final)
 

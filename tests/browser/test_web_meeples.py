@@ -17,7 +17,9 @@ WISHES = ("re-roll", "pick up", "sidestep", "clone", "teleport", "put meeple", "
 
 
 def choose(session: Session, played: list[str]) -> int:
-    """The action of a player who wants to see everything: a block, a re-roll, then a pass; special actions carried out."""
+    """The action of a player who wants to see everything: a block, a re-roll, then a pass; special
+    actions carried out.
+    """
     moves = session.legal_moves()
     if "re-roll" in played and "pass" in moves:
         return moves["pass"]
@@ -29,7 +31,9 @@ def choose(session: Session, played: list[str]) -> int:
 
 
 def simulate(seed: int, rounds: int) -> GameRecord | None:
-    """A game up to a round in which the player re-rolls, passes and carries out a special action, where there is one."""
+    """A game up to a round in which the player re-rolls, passes and carries out a special action,
+    where there is one.
+    """
     session = Session("meeples", ["human", "random"], seed)
     played: list[str] = []
     begun, now, special = session.record(), 0, False

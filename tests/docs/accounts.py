@@ -1,8 +1,11 @@
-"""What the tests of the pages do not run as it stands, and why. An entry that fits nothing any more fails a test."""
+"""What the tests of the pages do not run as it stands, and why. An entry that fits nothing any more
+fails a test.
+"""
 
 from __future__ import annotations
 
-# Options that set how much a command does: the values that the tests give them, in all commands that have them.
+# Options that set how much a command does: the values that the tests give them, in all commands
+# that have them.
 BUDGETS = {
     "--seconds": "0.02",
     "--games": "2",

@@ -24,7 +24,9 @@ TIME_LIMIT = 1800
 
 
 def commands(block: Block) -> list[tuple[int, str]]:
-    """The commands of a shell block with their lines: `&&` and lines part them, loops and here-documents stay whole."""
+    """The commands of a shell block with their lines: `&&` and lines part them, loops and
+    here-documents stay whole.
+    """
     found: list[tuple[int, str]] = []
     whole, begun, end = "", 0, ""
     for number, text in enumerate(block.code.splitlines(), block.line):
@@ -69,12 +71,16 @@ def is_installation(command: str) -> bool:
 
 
 def is_checked_only(command: str) -> bool:
-    """Whether what it names is checked, and it is not run again: installations, and the steps of CI that run these tests."""
+    """Whether what it names is checked, and it is not run again: installations, and the steps of CI
+    that run these tests.
+    """
     return is_installation(command) or command.startswith(".ci/run")
 
 
 def workspace(folder: Path) -> dict[str, str]:
-    """Make `folder` look like a checkout with its environments; the variables to run commands with there."""
+    """Make `folder` look like a checkout with its environments; the variables to run commands with
+    there.
+    """
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), dirs_exist_ok=True)
     for name in ENVIRONMENTS:
         (folder / name).symlink_to(sys.prefix, target_is_directory=True)
@@ -83,7 +89,9 @@ def workspace(folder: Path) -> dict[str, str]:
 
 
 def run(command: str, folder: Path, variables: dict[str, str]) -> str:
-    """Run a command, made smaller, in a workspace; what it prints. AssertionError with its output where it fails."""
+    """Run a command, made smaller, in a workspace; what it prints. AssertionError with its output
+    where it fails.
+    """
     if command in SERVERS:
         return _run_server(command, folder, variables)
     finished = subprocess.run(

@@ -69,7 +69,9 @@ def needs_of_adapter(name: str) -> frozenset[str]:
 
 
 def needs_of_command(command: str) -> frozenset[str]:
-    """What a shell command needs: by the environment that it names, and by the scripts that it starts."""
+    """What a shell command needs: by the environment that it names, and by the scripts that it
+    starts.
+    """
     found: set[str] = set()
     for environment, module in OF_ENVIRONMENT.items():
         if f"{environment}/" in command:

@@ -1,8 +1,9 @@
 """The pages that people read, and the blocks of code in them.
 
-A Markdown parser finds the blocks, since rules of thumb miss those in lists and inside directives. The libraries that run
-examples (pytest-examples, Sybil, pytest-markdown-docs) run Python only and say nothing of a block that nobody runs; here
-every block has to be accounted for, and shell commands are run with smaller budgets.
+A Markdown parser finds the blocks, since rules of thumb miss those in lists and inside directives.
+The libraries that run examples (pytest-examples, Sybil, pytest-markdown-docs) run Python only and
+say nothing of a block that nobody runs; here every block has to be accounted for, and shell
+commands are run with smaller budgets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _BUILT = {"_build", "build"}
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its page (as a path from the root), its language ("" without one), its code, and the line it begins at."""
+    """A fenced block: its page (as a path from the root), its language ("" without one), its code,
+    and the line it begins at.
+    """
 
     page: str
     language: str

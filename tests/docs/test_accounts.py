@@ -1,4 +1,6 @@
-"""No block of the pages goes unheeded, what is not run has a reason, and what is named in passing is there."""
+"""No block of the pages goes unheeded, what is not run has a reason, and what is named in passing
+is there.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,8 @@ def test_no_entry_is_stale():
 
 @pytest.mark.parametrize("command", ALL_COMMANDS)
 def test_commands_name_what_is_there(command):
-    # Each command has a shell of its own in these tests, with the environment's programs on its path.
+    # Each command has a shell of its own in these tests, with the environment's programs on its
+    # path.
     kept = command == ". .venv/bin/activate"
     lost = command.startswith(("cd ", "export ", "source ", ". "))
     assert kept or not lost, "not kept for the next one"

@@ -1,4 +1,6 @@
-"""docs/add-a-game.md, as a reader would follow it: every block into its file, every command run, its output compared."""
+"""docs/add-a-game.md, as a reader would follow it: every block into its file, every command run,
+its output compared.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ def runs(block: Block) -> bool:
 
 
 def python_blocks(page: str) -> list[tuple[Block, frozenset[str]]]:
-    """A page's blocks of Python with what each needs: by its imports, and by the names that it takes from earlier ones."""
+    """A page's blocks of Python with what each needs: by its imports, and by the names that it
+    takes from earlier ones.
+    """
     found: list[tuple[Block, frozenset[str]]] = []
     needed_for: dict[str, frozenset[str]] = {}
     for block in blocks(page):

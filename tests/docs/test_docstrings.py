@@ -1,4 +1,6 @@
-"""The examples in the package's docstrings run, and the adapters' scripts are run by the adapters' tests."""
+"""The examples in the package's docstrings run, and the adapters' scripts are run by the adapters'
+tests.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the games' pages are made of is right: rule numbers, decisions, drawings, measured facts, perft counts."""
+"""What the games' pages are made of is right: rule numbers, decisions, drawings, measured facts,
+perft counts.
+"""
 
 from __future__ import annotations
 

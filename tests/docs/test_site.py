@@ -1,6 +1,8 @@
-"""The documentation site: it builds without a warning, and no link on it or in the repository's pages leads nowhere.
+"""The documentation site: it builds without a warning, and no link on it or in the repository's
+pages leads nowhere.
 
-`.ci/run docs` builds the site first and names its folder in the environment variable `SITE`; without that, these tests build it.
+`.ci/run docs` builds the site first and names its folder in the environment variable `SITE`;
+without that, these tests build it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Runs examples/tour.ipynb and writes it with what its cells print and draw: `python -m tests.docs.tour`."""
+"""Runs examples/tour.ipynb and writes it with what its cells print and draw:
+`python -m tests.docs.tour`.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def run() -> Any:
 
 
 def _lasting(outputs: list[Any]) -> list[Any]:
-    """Outputs without what differs from run to run: progress, pieces that text comes in, the addresses of objects."""
+    """Outputs without what differs from run to run: progress, pieces that text comes in, the
+    addresses of objects.
+    """
     lasting: list[Any] = []
     for output in outputs:
         if output.get("name") == "stderr":

@@ -1,4 +1,6 @@
-"""Mutated snapshots: each is refused in words with nothing changed, or can be played to the end and restored on the way."""
+"""Mutated snapshots: each is refused in words with nothing changed, or can be played to the end and
+restored on the way.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +131,9 @@ class Checker:
         self.counts["played"] += 1
 
     def play_on(self, env: TabletopEnv, twin: TabletopEnv) -> None:
-        """Play a restored game to its end; some of its snapshots, the last one included, are restored on the way."""
+        """Play a restored game to its end; some of its snapshots, the last one included, are
+        restored on the way.
+        """
         plies = 0
         while True:
             whole = plies < 3 or over(env) or self.rng.random() < 0.1
@@ -189,7 +193,9 @@ def plain(value: Any) -> Any:
 
 
 def fuzz(name: str, seed: int, count: int) -> Counter[str]:
-    """Check `count` mutants of a game's snapshots; AssertionError with the seed, the number and the mutant for the first that fails."""
+    """Check `count` mutants of a game's snapshots; AssertionError with the seed, the number and the
+    mutant for the first that fails.
+    """
     rng = random.Random(f"{name} {seed}")
     checker = Checker(name, rng)
     for number, (source, mutant) in zip(range(count), mutants(name, rng), strict=False):

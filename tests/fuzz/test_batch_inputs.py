@@ -1,4 +1,6 @@
-"""Inputs of every dtype and shape to many games at once: taken where they are legal integers, else refused with nothing changed."""
+"""Inputs of every dtype and shape to many games at once: taken where they are legal integers, else
+refused with nothing changed.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,9 @@ def _walk(
     state: Callable[[], list[bytes]],
     named: str,
 ) -> Iterator[Any]:
-    """Give inputs to `take`; yields those that were taken, which are right. The others leave the state as it is."""
+    """Give inputs to `take`; yields those that were taken, which are right. The others leave the
+    state as it is.
+    """
     rng, counts = random.Random(f"{SEED} {title}"), Counter[str]()
     for _ in range(ROUNDS):
         value = make(rng)
@@ -239,8 +243,8 @@ def test_seeds_are_taken_where_they_are_integers(name: str, kind: str, capsys: A
             draw = rng.random()
             value = _inputs([rng.randrange(2**10) for _ in range(LANES)], rng)
             value = random_value(rng) if draw < 0.3 else value
-            # None is fresh entropy, and in a list of a vector environment the lane's own stream. What only NumPy reads
-            # as a list is no list of seeds.
+            # None is fresh entropy, and in a list of a vector environment the lane's own stream.
+            # What only NumPy reads as a list is no list of seeds.
             nothing = isinstance(value, list | tuple | np.ndarray) and any(
                 one is None for one in np.ravel(np.array(value, object))
             )

@@ -1,4 +1,6 @@
-"""Options of all entry points at random: taken where they are right, else refused by a name that is wrong."""
+"""Options of all entry points at random: taken where they are right, else refused by a name that is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ def _seat(value: Any, players: int) -> bool:
     return value is None or (number is not None and 0 <= number < players)
 
 
-# The arguments of each entry point besides the game's options: whether a value is right, and some that are.
+# The arguments of each entry point besides the game's options: whether a value is right, and some
+# that are.
 MODE = {"render_mode": (_one_of(*MODES), MODES)}
 LOSING = {"on_illegal": (_one_of("raise", "lose"), ("raise", "lose"))}
 AEC = {
@@ -183,7 +186,8 @@ def test_options_are_taken_or_refused_by_name(name: str, entry: str, capsys: Any
 def test_gymnasium_hands_options_on(name: str, capsys: Any) -> None:
     game, rng, counts = registry.get_game(name), random.Random(f"{SEED} {name}"), Counter()
     for _ in range(ROUNDS // 10):
-        # What cannot be shown fails in Gymnasium's own messages, and it reads the render mode itself.
+        # What cannot be shown fails in Gymnasium's own messages, and it reads the render mode
+        # itself.
         given = {
             option: value
             for option, value in _random_options(game, SEATED, rng).items()

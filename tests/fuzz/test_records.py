@@ -1,4 +1,6 @@
-"""Files of records cut and damaged at every place: read as far as they are whole, refused by file and line from there on."""
+"""Files of records cut and damaged at every place: read as far as they are whole, refused by file
+and line from there on.
+"""
 
 from __future__ import annotations
 

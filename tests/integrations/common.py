@@ -1,4 +1,6 @@
-"""What the tests of the adapters share: a guard before the kernels, scripts from docstrings, and missing extras."""
+"""What the tests of the adapters share: a guard before the kernels, scripts from docstrings, and
+missing extras.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ WORD_BITS = {
 }
 # Options with which random play seldom ends in a draw, where the defaults make it do so.
 DECISIVE: dict[str, dict[str, Any]] = {"kirche": {"num_houses": 1}}
-# All games, 2 to 4 players: most of them end by `max_plies`, which a learner must take for any other end.
+# All games, 2 to 4 players: most of them end by `max_plies`, which a learner must take for any
+# other end.
 ENDING: list[tuple[str, dict[str, Any]]] = [
     ("kirche", {"num_houses": 1}),
     ("tuerme", {"max_plies": 40}),
@@ -33,14 +36,18 @@ ENDING: list[tuple[str, dict[str, Any]]] = [
 
 
 class Guard:
-    """Looks at every action on its way into a compiled loop: how many there were, and what illegal ones."""
+    """Looks at every action on its way into a compiled loop: how many there were, and what illegal
+    ones.
+    """
 
     def __init__(self) -> None:
         self.actions = 0
         self.illegal: list[int] = []
 
     def look(self, states: Any, legal: Any, lanes: Any, actions: Any) -> None:
-        """Count the actions of `lanes`; AssertionError where one is not in its lane's set of legal actions."""
+        """Count the actions of `lanes`; AssertionError where one is not in its lane's set of legal
+        actions.
+        """
         bits = WORD_BITS[states.dtype]
         words, shifts = np.divmod(actions[lanes], bits)
         inside = (words >= 0) & (words < legal.shape[1])
@@ -112,7 +119,9 @@ def run_script(script: str, *shorter: tuple[str, str], **names: Any) -> dict[str
 
 
 def import_error_without(package: str, module: str) -> str:
-    """The message of the ImportError that importing an adapter raises where a stack's package is missing."""
+    """The message of the ImportError that importing an adapter raises where a stack's package is
+    missing.
+    """
     code = f"""
 import sys
 sys.modules[{package!r}] = None

@@ -1,4 +1,6 @@
-"""What the tests of examples that train share: runs as a command line gives them, and the logs that they write."""
+"""What the tests of examples that train share: runs as a command line gives them, and the logs that
+they write.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-# The columns of logs that differ from run to run: the time that it took, and the units of work that were lost.
+# The columns of logs that differ from run to run: the time that it took, and the units of work that
+# were lost.
 BY_CHANCE = ("seconds", "lost")
 
 
@@ -26,7 +29,9 @@ def training(
 def refused(
     example: ModuleType, capsys: pytest.CaptureFixture[str], folder: Path, *words: str
 ) -> str:
-    """What a command that must fail before it begins says: in one line, but for the usage, with the exit code 2."""
+    """What a command that must fail before it begins says: in one line, but for the usage, with the
+    exit code 2.
+    """
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [f"{example.__name__}.py", *words, "--folder", str(folder)])
@@ -50,7 +55,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 def interrupted_and_resumed(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, method: str, *words: str
 ) -> tuple[Any, Any]:
-    """A run that nothing disturbs, and one that continues after Ctrl-C in the first and in the sixth call of a method.
+    """A run that nothing disturbs, and one that continues after Ctrl-C in the first and in the
+    sixth call of a method.
 
     Their logs, of six lines, and the games that they are in at the end agree.
     """

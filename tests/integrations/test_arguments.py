@@ -1,4 +1,6 @@
-"""What the adapters' arguments cannot be is refused by name, as everywhere (tests/test_arguments.py)."""
+"""What the adapters' arguments cannot be is refused by name, as everywhere
+(tests/test_arguments.py).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`examples/alphazero.py` runs with a tiny budget, credits, mirrors, gates, grows, evaluates and resumes as it says."""
+"""`examples/alphazero.py` runs with a tiny budget, credits, mirrors, gates, grows, evaluates and
+resumes as it says.
+"""
 
 from __future__ import annotations
 

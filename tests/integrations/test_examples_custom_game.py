@@ -1,4 +1,6 @@
-"""The training examples run a game that they have never heard of: one that is registered and has planes in its observation."""
+"""The training examples run a game that they have never heard of: one that is registered and has
+planes in its observation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`examples/ray_selfplay.py`: what a unit of work gives depends on nobody, and deaths of workers and machines change nothing."""
+"""`examples/ray_selfplay.py`: what a unit of work gives depends on nobody, and deaths of workers
+and machines change nothing.
+"""
 
 from __future__ import annotations
 

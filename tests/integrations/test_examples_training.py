@@ -1,4 +1,6 @@
-"""The examples that train run with a tiny budget, and the self-play one credits, evaluates and resumes as it says."""
+"""The examples that train run with a tiny budget, and the self-play one credits, evaluates and
+resumes as it says.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,9 @@ def test_a_rollout_without_anything_to_learn_is_refused(
 
 
 def slow_advantages(rollout: Any, discount: float, trace: float) -> dict[tuple[int, int], float]:
-    """Generalised advantages by their definition: a sum over each player's own later decisions in the game."""
+    """Generalised advantages by their definition: a sum over each player's own later decisions in
+    the game.
+    """
     plies, games, players = rollout.reward.shape
     found = {}
     for game in range(games):
@@ -213,7 +217,8 @@ def test_each_seat_is_played_by_its_own_player(
     np.testing.assert_array_equal(
         np.array(played)[:, :2][~rollout.own[:, :2]], model[:, :2][~rollout.own[:, :2]]
     )
-    # What the greedy agent would play is legal, and the heuristic is asked from the view of the player in turn.
+    # What the greedy agent would play is legal, and the heuristic is asked from the view of the
+    # player in turn.
     assert rollout.mask.gather(-1, rollout.model[..., None]).all()
     batch = example.make_batch("tuerme", 4, seed=run.arguments.seed, num_players=3)
     for ply, actions in enumerate(played):

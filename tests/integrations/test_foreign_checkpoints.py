@@ -1,4 +1,6 @@
-"""Checkpoints of the training examples from somebody else: refused with the file's name and the place, before anything is touched."""
+"""Checkpoints of the training examples from somebody else: refused with the file's name and the
+place, before anything is touched.
+"""
 
 from __future__ import annotations
 

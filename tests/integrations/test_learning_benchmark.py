@@ -1,4 +1,6 @@
-"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows what came of it."""
+"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows what came of
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""PufferLib: the native environment, alone, beside the vector environment, in PufferLib's vectors and its trainer."""
+"""PufferLib: the native environment, alone, beside the vector environment, in PufferLib's vectors
+and its trainer.
+"""
 
 from __future__ import annotations
 

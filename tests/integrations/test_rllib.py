@@ -288,7 +288,8 @@ def test_the_scripts_of_the_docstring(place: int) -> None:
     with guarded() as guard:
         algorithm = run_script(script)["algorithm"]
     assert guard.actions >= 10 * 1_024
-    # Ten iterations of some thousand steps are what a reader waits for: few and small enough for seconds.
+    # Ten iterations of some thousand steps are what a reader waits for: few and small enough for
+    # seconds.
     config = algorithm.config
     updates = config.num_epochs * config.train_batch_size_per_learner / config.minibatch_size
     assert updates <= 20 and config.train_batch_size_per_learner <= 2_048

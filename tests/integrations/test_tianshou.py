@@ -1,4 +1,6 @@
-"""Tianshou trains on the batch engine by `adapters.tianshou`: against opponents and in self-play, masks honoured."""
+"""Tianshou trains on the batch engine by `adapters.tianshou`: against opponents and in self-play,
+masks honoured.
+"""
 
 from __future__ import annotations
 

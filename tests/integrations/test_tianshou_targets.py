@@ -1,4 +1,6 @@
-"""What Tianshou's algorithms learn from after real play: ends, results, and whose view follows whose."""
+"""What Tianshou's algorithms learn from after real play: ends, results, and whose view follows
+whose.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ GAMMA = 0.99
 
 
 def dqn(env: Any, n_step: int = 1) -> DQN:
-    """A DQN that explores at random and values the actions of all positions alike: far above any result, each differently."""
+    """A DQN that explores at random and values the actions of all positions alike: far above any
+    result, each differently.
+    """
     net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[])
     layer = net.model.model[-1]
     layer.weight.data.zero_()
@@ -41,7 +45,9 @@ def dqn(env: Any, n_step: int = 1) -> DQN:
 
 
 def targets(transitions: Any, rewards: Any) -> Any:
-    """What `dqn` must learn from transitions: the result at an end, elsewhere the best legal action of what follows."""
+    """What `dqn` must learn from transitions: the result at an end, elsewhere the best legal action
+    of what follows.
+    """
     mask = transitions.obs_next.mask
     best = np.where(mask, np.arange(100, 100 + mask.shape[1]), 0).max(axis=1)
     return np.where(transitions.terminated, rewards, rewards + GAMMA * best)
@@ -101,7 +107,9 @@ class Diary:
 
 
 def assert_parts_are(buffer: Any, diary: Diary) -> int:
-    """The buffer's parts hold what the diary says (and one transition more, whose next view was not acted upon); ends."""
+    """The buffer's parts hold what the diary says (and one transition more, whose next view was not
+    acted upon); ends.
+    """
     ends = 0
     for part, transitions in zip(buffer.buffers, diary.transitions, strict=True):
         kept = part[: len(part)]
@@ -210,7 +218,8 @@ def test_self_play_advantages_are_each_players_own() -> None:
         own = batch[batch.obs.agent_id == agent]
         assert own.terminated.sum() * len(env.agents) == batch.terminated.sum() > 0
         returns = learned[agent].returns.numpy()
-        # Backwards from each end, nothing where a game has not ended; another lane's game begins with another ply.
+        # Backwards from each end, nothing where a game has not ended; another lane's game begins
+        # with another ply.
         expected, result = np.zeros(len(own)), 0.0
         for place in reversed(range(len(own))):
             last = place == len(own) - 1

@@ -1,1 +1,3 @@
-"""Mutation testing of the kernels with Cosmic Ray, whether tests notice a broken rule (docs/mutation-testing.md)."""
+"""Mutation testing of the kernels with Cosmic Ray, whether tests notice a broken rule
+(docs/mutation-testing.md).
+"""

@@ -3,9 +3,9 @@
     python -m tests.mutation kirche                        all mutants: hours
     python -m tests.mutation tuerme --sample 150 --seed 1  so many of them, drawn at random
 
-Whatever is done already is kept in build/mutation/<game>: the same command resumes an interrupted run, and a
-larger sample adds to a smaller one. After a change of the tests, `--again` tries what has survived against them; `--fresh` forgets
-all, as is due after a change of the kernel.
+Whatever is done already is kept in build/mutation/<game>: the same command resumes an interrupted
+run, and a larger sample adds to a smaller one. After a change of the tests, `--again` tries what
+has survived against them; `--fresh` forgets all, as is due after a change of the kernel.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def prepare(game: str, folder: Path) -> None:
 
 
 def unmutated(folder: Path) -> None:
-    """Copy the sources to where they are mutated: a run that was killed may have left a mutant there."""
+    """Copy the sources to where they are mutated: a run that was killed may have left a mutant
+    there.
+    """
     shutil.rmtree(folder / "copy", ignore_errors=True)
     shutil.copytree(folder / "sources", folder / "copy")
 
@@ -76,7 +78,9 @@ def run(folder: Path, *command: str) -> None:
 
 
 def choose(folder: Path, sample: int | None, seed: int) -> int:
-    """Put mutants drawn at random (None: all) into the session, where they are not yet; how many there are in all."""
+    """Put mutants drawn at random (None: all) into the session, where they are not yet; how many
+    there are in all.
+    """
     with (
         use_db(str(folder / "all.sqlite"), WorkDB.Mode.open) as everything,
         use_db(str(folder / "session.sqlite")) as session,
@@ -94,7 +98,9 @@ def choose(folder: Path, sample: int | None, seed: int) -> int:
 
 
 def again(game: str, folder: Path) -> None:
-    """Take the sources as they are now, whose tests must pass, and forget that mutants without an explanation have survived."""
+    """Take the sources as they are now, whose tests must pass, and forget that mutants without an
+    explanation have survived.
+    """
     kernel = {file: (folder / "sources" / file).read_bytes() for file in files_of(game)}
     if any((ROOT / file).read_bytes() != code for file, code in kernel.items()):
         sys.exit(f"the kernel of {game} has changed: its mutants are others, and --fresh is due")

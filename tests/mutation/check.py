@@ -14,7 +14,8 @@ from pathlib import Path
 PROCESSOR_SECONDS = 150
 # The tests of the reference alone see nothing of a kernel.
 WITHOUT_REFERENCE = "not (reference and not agree)"
-# What compiles least comes first. In files of all games, the tests whose names have the game in them are picked.
+# What compiles least comes first. In files of all games, the tests whose names have the game in
+# them are picked.
 STAGES = (
     ["tests/test_kernels_alone.py"],
     [

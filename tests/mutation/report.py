@@ -1,4 +1,5 @@
-"""The result of a session: how many mutants were killed, and each that survived, with its explanation if there is one.
+"""The result of a session: how many mutants were killed, and each that survived, with its
+explanation if there is one.
 
 python -m tests.mutation.report build/mutation/kirche/session.sqlite
 """

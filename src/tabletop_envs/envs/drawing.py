@@ -20,7 +20,7 @@ PIXELS = 640
 
 
 def require_render_mode(render_mode: Any) -> None:
-    """TypeError or ValueError, naming what is allowed, for what is neither a render mode nor None."""
+    """Raise TypeError or ValueError for what is neither a render mode nor None."""
     checks.choice("render_mode", render_mode, (*RENDER_MODES, None))
 
 

@@ -60,7 +60,7 @@ class OpponentLanes(Lanes):
 
     @property
     def opponents(self) -> OpponentsLike:
-        """The opponents as they were given; writing it changes who plays from the next action on."""
+        """The opponents as given; writing it changes who plays from the next action on."""
         return self._opponents.given
 
     @opponents.setter
@@ -106,7 +106,8 @@ class OpponentLanes(Lanes):
                 return
         raise ValueError(
             f"option max_plies={self.options['max_plies']} is too small: {MAX_DEALS} games in a "
-            f"row ended before the learner in seat {int(self.seats[lanes[0]])} of {self.num_players} could act"
+            f"row ended before the learner in seat {int(self.seats[lanes[0]])} of "
+            f"{self.num_players} could act"
         )
 
     def _advance(self, command: int, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:

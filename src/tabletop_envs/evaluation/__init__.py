@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 
-# Where compiled loops have values written: as a field of a record, an array that Numba does not count
-# references of.
+# Where compiled loops have values written: as a field of a record, an array that Numba does not
+# count references of.
 VALUES = record_dtype(np.dtype([("values", np.float64, (MAX_PLAYERS,))], align=True))
 
 

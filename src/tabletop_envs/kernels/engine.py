@@ -286,7 +286,8 @@ def advance_some(
 def observe_some(
     states: Any, legal_bits: Any, lanes: Any, players: Any, observation: Any, mask: Any
 ) -> None:
-    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64), a row for each.
+    """Write what player `players[lane]` sees in each of the lanes in `lanes` (int64), a row for
+    each.
 
     Observations are written in the type of `observation`, masks as by `observe_one`.
     """
@@ -331,13 +332,13 @@ def observe_one(
 
 @compiled_loop
 def deal_hidden_one(states: Any, player: int, rng: int) -> None:
-    """Resample in `states[0]` what `player` cannot see; randomness continues from `rng` (uint64)."""
+    """Resample what `player` cannot see in `states[0]`; later randomness is that of `rng`."""
     deal_hidden(states[0], player, rng)
 
 
 @compiled_loop
 def seed_lanes(states: Any, rngs: Any, seeds: Any) -> None:
-    """Give each lane the streams of its seed (uint64): the game's own and that of random actions."""
+    """Give each lane the streams of its seed (uint64): the game's and that of random actions."""
     for lane in range(states.size):
         states[lane].rng = from_seed(seeds[lane])
         rngs[lane] = sampler_from_seed(seeds[lane])
