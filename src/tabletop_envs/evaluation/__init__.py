@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 
-# Where compiled loops have values written: as a field of a record, an array that Numba does not
-# count references of.
+# Where loops have values written: Numba counts no references of an array in a record, which would
+# cost a search a third of its speed.
 VALUES = record_dtype(np.dtype([("values", np.float64, (MAX_PLAYERS,))], align=True))
 
 
