@@ -278,7 +278,7 @@ def test_greedy_in_a_game_without_heuristic_still_wins_at_once() -> None:
         batch.step(np.array([column]))
     for seed in range(8):
         samplers = np.array([seed], np.uint64)
-        choices = choose(make_agent("greedy"), game, batch._states, batch._legal, samplers)
+        choices = choose(make_agent("greedy"), game, batch.states, batch.legal_bits, samplers)
         assert choices == [3]
 
 

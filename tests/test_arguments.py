@@ -323,25 +323,28 @@ CASES = [
         simulations=[*COUNTS, 2**21 + 1],
         num_threads=COUNTS,
     ),
-    *_named("agents.arena.tournament", _tournament(tournaments.tournament), **TOURNAMENT),
-    *_named("agents.arena.Tournament", _tournament(tournaments.Tournament), **TOURNAMENT),
+    *_named("arena.tournaments.tournament", _tournament(tournaments.tournament), **TOURNAMENT),
+    *_named("arena.tournaments.Tournament", _tournament(tournaments.Tournament), **TOURNAMENT),
     *_named(
-        "agents.arena.play_match",
+        "arena.tournaments.play_match",
         lambda **given: tournaments.play_match("kirche", **{"agents": ["random"] * 2, **given}),
         **PLAYED,
     ),
     *_named(
-        "session.Session",
+        "play.session.Session",
         lambda **given: Session("kirche", **{"agents": ["human"] * 2, **given}),
         **PLAYED,
     ),
-    Case("session.Session.play", "action", ACTIONS, _of(_session, "play")),
-    Case("records.record_of", "actions", ACTIONS, _record_of),
+    Case("play.session.Session.play", "action", ACTIONS, _of(_session, "play")),
+    Case("arena.records.record_of", "actions", ACTIONS, _record_of),
     Case(
-        "records.record_of", "seed", SEEDS, lambda v: records.record_of(_aec(), v, [], ["a", "b"])
+        "arena.records.record_of",
+        "seed",
+        SEEDS,
+        lambda v: records.record_of(_aec(), v, [], ["a", "b"]),
     ),
     *_named(
-        "records.GameRecord",
+        "arena.records.GameRecord",
         lambda **g: records.GameRecord(
             **{
                 "game": "kirche-v0",
@@ -358,13 +361,13 @@ CASES = [
         actions=[[action] for action in ACTIONS],
     ),
     *_named(
-        "records.read_records",
+        "arena.records.read_records",
         lambda **given: next(records.read_records(RECORD, **given)),
         rules=[*BOOLS, None],
         half_line=[*BOOLS, None],
     ),
-    Case("envs.game.lane_seeds", "seed", LANE_SEEDS, lambda value: lane_seeds(value, 2)),
-    Case("envs.game.Game.parse_options", "options", [*OPTIONS, None], GAME.parse_options),
+    Case("game.lane_seeds", "seed", LANE_SEEDS, lambda value: lane_seeds(value, 2)),
+    Case("game.Game.parse_options", "options", [*OPTIONS, None], GAME.parse_options),
     *_named(
         "testing.check_env", lambda **g: check_env(GAME, **g), games=COUNTS, seed=[*SEEDS, None]
     ),
@@ -393,7 +396,7 @@ CASES = [
         theme=[*WORDS, None],
     ),
     *_named(
-        "web.WebGame",
+        "play.web.WebGame",
         lambda **given: WebGame(_session(), **given),
         think_seconds=[*NUMBERS, 0, 3601, None],
     ),
@@ -509,21 +512,22 @@ LEFT_OUT = {
     "adapters": "tests/integrations/test_arguments.py",
     "training": "for examples: checkpoints, which its own tests damage",
     "testing.Reference": "a protocol",
-    "web.": "versions come from the server, which checks them; `serve` hands its port to the system",
-    "envs.game.Game.": "what a game implements, called by environments that have checked",
-    "envs.game.Option": "a declaration",
-    "envs.game.Part": "a declaration",
-    "envs.game.max_plies_option": "a declaration",
-    "envs.game.rewards_of_illegal": "called with what has been checked",
-    "envs.game.lane_seeds": "`num_lanes` is the caller's own",
+    "play.web.": "versions come from the server, which checks them; `serve` hands its port to the system",
+    "game.Game.": "what a game implements, called by environments that have checked",
+    "game.Option": "a declaration",
+    "game.max_plies_option": "a declaration",
+    "game.rewards_of_illegal": "called with what has been checked",
+    "lanes.": "for environments and adapters, which have checked",
+    "play.session.Session.chooser": "called by the page, which has checked",
+    "game.lane_seeds": "`num_lanes` is the caller's own",
     "envs.aec.TabletopEnv.put": "takes the engine's own states",
     "envs.opponents.Opponents": "made by environments that have checked",
     "envs.batch.RolloutCounts": "a result",
     "search.SearchResult": "a result",
     "render.svg.draw_symbols": "takes what `draw` takes",
-    "agents.arena.Plan": "made by Tournament, which has checked",
-    "agents.arena.Progress": "a result",
-    "agents.ratings": "results, and what makes them of checked games",
+    "arena.tournaments.Plan": "made by Tournament, which has checked",
+    "arena.tournaments.Progress": "a result",
+    "arena.ratings": "results, and what makes them of checked games",
 }
 
 
@@ -534,9 +538,9 @@ def _signatures() -> Iterator[tuple[str, str]]:
     listing = Path(__file__).parent / "public_api.txt"
     for line in listing.read_text(encoding="utf-8").splitlines():
         found = re.match(r"(?:class )?tabletop_envs\.([\w.]+)\((.*)\)(?: ->.*| <.*)?$", line)
-        if found is None or found[1].startswith(tuple(set(LEFT_OUT) - {"web."})):
+        if found is None or found[1].startswith(tuple(set(LEFT_OUT) - {"play.web."})):
             continue
-        if found[1].startswith("web.") and found[1] != "web.WebGame":
+        if found[1].startswith("play.web.") and found[1] != "play.web.WebGame":
             continue
         (function,) = ast.parse(f"def f({found[2]}): pass").body
         assert isinstance(function, ast.FunctionDef)

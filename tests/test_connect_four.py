@@ -196,5 +196,5 @@ def test_batches_can_be_copied_and_drawn() -> None:
     twin = pickle.loads(pickle.dumps(batch))
     assert twin.game is GAME
     assert (twin.observation == batch.observation).all()
-    drawing = GAME.text(GAME.snapshot(batch._states, batch.options), None, False).splitlines()
+    drawing = GAME.text(GAME.snapshot(batch.states, batch.options), None, False).splitlines()
     assert drawing[-2:] == [". . . o . . .", ". . . x x . ."]

@@ -33,7 +33,7 @@ def work():
     found = [puct.run(batch).visits.tolist()]
     for agent in agents:
         actions, samplers = np.zeros(4, np.int64), np.arange(4, dtype=np.uint64)
-        agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, np.arange(4), actions)
+        agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, np.arange(4), actions)
         found.append(actions.tolist())
     return found, tree.run(batch.states[:1], 5).action
 
@@ -82,7 +82,7 @@ def test_an_agents_calls_from_several_threads_take_turns() -> None:
     def choose() -> None:
         actions, samplers = np.zeros(40, np.int64), np.arange(40, dtype=np.uint64)
         lanes = np.arange(40)
-        agent.choose_lanes(batch.game, batch.states, batch._legal, samplers, lanes, actions)
+        agent.choose_lanes(batch.game, batch.states, batch.legal_bits, samplers, lanes, actions)
         choices.append(actions.tolist())
 
     threads = [threading.Thread(target=choose) for _ in range(4)]

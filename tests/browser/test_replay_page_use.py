@@ -132,7 +132,7 @@ def test_the_theme_follows_the_reader_until_it_is_switched(browser: Any, show: O
     assert board(browser) == dark[1]
     assert place(browser) == 1
     curve = find(browser, "#graph .curve").get_attribute("stroke")
-    assert curve == svg.THEMES["dark"].woods[0].bright
+    assert curve == svg.THEMES["dark"].woods[0].face
     set_scheme(browser, "dark")
     set_scheme(browser, "light")
     browser.execute_async_script("setTimeout(arguments[0], 100)")
