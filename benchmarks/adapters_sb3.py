@@ -30,7 +30,7 @@ class AECWrapper(pettingzoo.utils.BaseWrapper, gymnasium.Env[Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start a new game; what the agent in turn sees."""
+        """Start a new game; what the agent to move sees."""
         self.env.reset(seed, options)
         agent = self.env.possible_agents[0]
         self.observation_space = self.env.observation_space(agent)["observation"]
@@ -38,7 +38,7 @@ class AECWrapper(pettingzoo.utils.BaseWrapper, gymnasium.Env[Any, Any]):
         return self.observe(self.env.agent_selection), {}
 
     def step(self, action: Any) -> Any:
-        """Play an action of the agent in turn; the next agent's observation and reward."""
+        """Play an action of the agent to move; the next agent's observation and reward."""
         self.env.step(action)
         agent = self.env.agent_selection
         return (
@@ -54,7 +54,7 @@ class AECWrapper(pettingzoo.utils.BaseWrapper, gymnasium.Env[Any, Any]):
         return self.env.observe(agent)["observation"]
 
     def action_mask(self) -> Any:
-        """The mask of the agent in turn."""
+        """The mask of the agent to move."""
         return self.env.observe(self.env.agent_selection)["action_mask"]
 
 

@@ -19,7 +19,7 @@ from tabletop_envs.envs.aec import TabletopEnv
 
 
 def legal_actions(env: TabletopEnv) -> np.ndarray:
-    """The legal actions of the agent in turn."""
+    """The legal actions of the agent to move."""
     return env.action_mask().nonzero()[0]
 
 

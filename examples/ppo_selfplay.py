@@ -190,7 +190,7 @@ class Look(nn.Module):
 
 
 class Network(nn.Module):
-    """Policy and value of the player in turn.
+    """Policy and value of the player to move.
 
     Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of
     their probabilities `(B, K)`, and `(B,)` what is to be added to the heuristic's value. Two

@@ -95,7 +95,7 @@ class Network(nn.Module):
     """Policy and values, two layers shared: observations `int8 (B, L)` → logits `(B, n)` and values
     `(B, P)`.
 
-    The values are every player's expected result, the player in turn first.
+    The values are every player's expected result, the player to move first.
     """
 
     def __init__(self, game: Game, num_players: int, width: int) -> None:
@@ -223,7 +223,7 @@ class Player:
             scores[ended], by_limit[ended] = batch.scores[ended], batch.by_limit[ended]
             lanes = lanes[~over]
         samples = joined(seen)
-        # Every player's result, the player in turn first.
+        # Every player's result, the player to move first.
         rewards = [rewards_of_scores(row) for row in scores.tolist()]
         games_of, player = samples.pop("lane"), samples.pop("player").astype(np.int64)
         turns = (player[:, None] + np.arange(batch.num_players)) % batch.num_players

@@ -73,7 +73,7 @@ def raw_env(name: str, **options: Any) -> TabletopEnv:
 
 
 def legal_actions(env: TabletopEnv) -> list[int]:
-    """The legal actions of the agent in turn, ascending."""
+    """The legal actions of the agent to move, ascending."""
     return [int(action) for action in env.action_mask().nonzero()[0]]
 
 

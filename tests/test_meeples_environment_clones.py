@@ -182,7 +182,7 @@ def test_where_nothing_is_hidden_the_copy_is_the_same_to_everybody(name):
 
 
 def test_masks_in_infos_are_those_of_the_copy():
-    """They would give the true hand of the player in turn away."""
+    """They would give the true hand of the player to move away."""
     env = raw_env("meeples", num_players=3, mask_in="info")
     env.reset(seed=1)
     for rng in range(5):

@@ -149,7 +149,7 @@ def test_same_seed_same_tree(name: str, options: dict[str, Any], rules: dict[str
 
 @each_case
 def test_whoever_acts_chooses_for_himself(name: str, options: dict[str, Any]) -> None:
-    """Below the root, too, most visits go to what is best for the player in turn there."""
+    """Below the root, too, most visits go to what is best for the player to move there."""
     batch = batch_of(name, 1, 40, seed=5, **options)
     search = Search(name, seed=1, max_nodes=3000)
     search.run(batch.states, 2000)

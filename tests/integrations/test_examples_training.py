@@ -218,7 +218,7 @@ def test_each_seat_is_played_by_its_own_player(
         np.array(played)[:, :2][~rollout.own[:, :2]], model[:, :2][~rollout.own[:, :2]]
     )
     # What the greedy agent would play is legal, and the heuristic is asked from the view of the
-    # player in turn.
+    # player to move.
     assert rollout.mask.gather(-1, rollout.model[..., None]).all()
     batch = example.make_batch("tuerme", 4, seed=run.arguments.seed, num_players=3)
     for ply, actions in enumerate(played):

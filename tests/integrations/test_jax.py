@@ -201,7 +201,7 @@ def test_guesses_deal_anew_what_cannot_be_seen():
     np.testing.assert_array_equal(jax.jit(deal_hidden)(position.state, seeds), guess)
     assert (deal_hidden(position.state, seeds + 5) != guess).any(-1).all()
     assert (guess != position.state).any(-1).all()
-    # The player in turn sees no difference: look by a step that nobody can make, which ends the
+    # The player to move sees no difference: look by a step that nobody can make, which ends the
     # game.
     for state in (guess, position.state):
         assert step(state, jnp.full(5, -1)).terminated.all()

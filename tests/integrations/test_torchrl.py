@@ -180,7 +180,7 @@ def test_plays_the_games_of_the_vector_environment(name, options):
 
 @each_case
 def test_self_play_is_the_game_of_the_aec_environment(name, options):
-    """Ply for ply: the player in turn, what it sees, and in the end everybody's rewards."""
+    """Ply for ply: the player to move, what it sees, and in the end everybody's rewards."""
     options = {**options, "max_plies": min(options.get("max_plies", 90), 90)}
     env = TabletopEnv(name, 2, opponents="self", seed=33, **options)
     single = raw_env(name, **options)
