@@ -17,7 +17,7 @@ from tabletop_envs.agents import GameAgent, RandomAgent, agent_names, make_agent
 from tabletop_envs.agents.greedy import LONGEST_DECISION, choose_greedily
 from tabletop_envs.kernels import engine
 from tabletop_envs.lanes import Lanes
-from tabletop_envs.search import tree
+from tabletop_envs.search.tree import Choices
 from tests.games import each_case, each_game, legal_actions, over, play, raw_env
 
 NAMES = ["random", "greedy"]
@@ -182,11 +182,13 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
             continue
         guesses = []
         for each in (env, env.clone(hide_from=env.agent_selection, rng=seed)):
-            scratch = tree.new_scratch(env.game, LONGEST_DECISION)
+            copies = np.zeros(LONGEST_DECISION + 1, env.game.kernel.state)
+            work = np.zeros(1, evaluation.VALUES)
             states, legal_bits = each.lane()
             rngs, first, action = np.array([seed], np.uint64), np.zeros(1, int), np.zeros(1, int)
-            choose_greedily(tree.Choices(states, rngs, first, action), legal_bits, scratch)
-            guesses.append(scratch.states[:1])
+            choices = Choices(states, rngs, first, action)
+            choose_greedily(choices, legal_bits, copies, work)
+            guesses.append(copies[:1])
             differing += bool((guesses[-1]["hands"] != states["hands"]).any())
         # All that the guess is made from is what the player knows, and the generator.
         assert guesses[0] == guesses[1]

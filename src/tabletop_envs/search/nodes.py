@@ -61,8 +61,8 @@ MAX_EDGES = 2**31 - 1
 FIRST_SLICE = 1000
 # Functions that only borrow arrays: to count references at every access would cost searches a
 # quarter of their speed. A game's functions may allocate arrays, and count.
-borrowing = register_jitable(no_cfunc_wrapper=True, _nrt=False, forceinline=True)
-counting = register_jitable(no_cfunc_wrapper=True, _nrt=True, forceinline=False)
+borrowing = register_jitable(no_cfunc_wrapper=True, _nrt=False)
+counting = register_jitable(no_cfunc_wrapper=True, _nrt=True)
 
 # `used`: how many nodes and edges are in use, and whether one was wanted that did not fit.
 USED_NODES, USED_EDGES, FULL = 0, 1, 2

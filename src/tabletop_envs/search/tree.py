@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from tabletop_envs import evaluation
 from tabletop_envs.game import Game
@@ -114,7 +115,7 @@ def goes_on(state: Any, mover: int) -> bool:
     return not is_over(state) and state.to_move == mover and not evaluation.is_settled(state)
 
 
-@borrowing
+@njit(inline="always")
 def best_of_decision(scratch: Scratch, mover: int) -> float:
     """What `scratch.states[AHEAD]` is worth to `mover` after the best rest of the decision in hand.
 
@@ -149,7 +150,7 @@ def best_of_decision(scratch: Scratch, mover: int) -> float:
     return best
 
 
-@borrowing
+@njit(inline="always")
 def look_ahead(
     scratch: Scratch,
     tree: Tree,
@@ -180,7 +181,7 @@ def look_ahead(
     return generator
 
 
-@borrowing
+@njit(inline="always")
 def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     """Play up to `limit` uniformly random actions; the advanced generator."""
     while limit > 0 and not is_over(state):
@@ -191,7 +192,7 @@ def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     return generator
 
 
-@borrowing
+@njit(inline="always")
 def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: int) -> int:
     """Run one simulation; the advanced generator.
 
