@@ -71,7 +71,7 @@ class GreedyAgent(GameAgent):
 
 @compiled_loop
 def choose_greedily(choices: Choices, legal_bits: Any, copies: Any, work: Any) -> None:
-    """`GreedyAgent.choose_lanes`; `copies` are states to work on, `work` one `evaluation.VALUES`."""
+    """`GreedyAgent.choose_lanes` on scratch states `copies` and one `evaluation.VALUES`, `work`."""
     states, rngs, actions = choices.states, choices.rngs, choices.actions
     size, bits = num_words(states[0]), word_bits(states[0])
     sets = np.zeros((LONGEST_DECISION, legal_words(states[0])), np.uint64)
