@@ -47,6 +47,7 @@ import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -111,7 +112,7 @@ class Kernel:
     word_bits: int
     observation: tuple[Part, ...]
 
-    @property
+    @cached_property
     def observation_size(self) -> int:
         """The length of an observation."""
         return sum(part.size for part in self.observation)
