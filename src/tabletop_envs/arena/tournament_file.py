@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabletop_envs.arena import records
+from tabletop_envs.arena.pairings import Plan
 from tabletop_envs.arena.ratings import Outcome
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.checks import require_int
-
-if TYPE_CHECKING:
-    from tabletop_envs.arena.tournaments import Plan
 
 
 def seed_of(path: str | os.PathLike[str]) -> int | None:

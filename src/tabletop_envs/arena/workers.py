@@ -14,14 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
 
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.arena.match import play_matches
+from tabletop_envs.arena.pairings import Plan
 from tabletop_envs.arena.records import GameRecord
-
-if TYPE_CHECKING:
-    from tabletop_envs.arena.tournaments import Plan
 
 # A process gets as many games at a time as it plays in about this time.
 CHUNK_SECONDS = 1.0
