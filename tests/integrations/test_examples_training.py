@@ -317,7 +317,7 @@ def taken(snapshot: dict[str, Any]) -> set[int]:
 @pytest.mark.parametrize("name", ["kirche", "tuerme"])
 def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
     game = registry.get_game(name)
-    squares = example.observation_planes(game)[0].size
+    squares, table = example.observation_planes(game)[0].size, example.target_table(game)
     batch = example.make_batch(name, 16, seed=4)
     moves = 0
     for _ in range(60):
@@ -325,6 +325,7 @@ def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
         starts = actions % squares
         leads = example.targets(
             game,
+            table,
             torch.from_numpy(batch.observation),
             torch.arange(16),
             torch.from_numpy(actions),
