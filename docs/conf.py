@@ -37,15 +37,15 @@ nitpick_ignore_regex = [
     # Types of other libraries, whose sites are not asked: the build needs no network.
     (
         "py:.*",
-        r"(np|npt|numpy|numba|types|gymnasium|spaces|gym|pettingzoo|abc|argparse|collections|pathlib|os)\..*",
+        r"(np|npt|numpy|numba|types|gymnasium|spaces|gym|pettingzoo|abc|argparse|collections|contextlib|pathlib|os)\..*",
     ),
     ("py:.*", r"(stable_baselines3|ray|tianshou|torch|torchrl|pufferlib|pyspiel|open_spiel)\..*"),
     ("py:class", "AECEnv|ParallelEnv|AutoresetMode|VectorEnv"),
     # Aliases of types, classes that only give their methods to public ones, and what public
     # functions return for others to use.
-    ("py:class", "Agent|State|Creator|Observation|Info"),
+    ("py:class", "Agent|State|Creator|Evaluator|Observation|Info"),
     ("py:class", r"tabletop_envs\.envs\.(drawing\.Drawing|learner\.LearnerView)"),
-    ("py:class", r"tabletop_envs\.agents\.match\.Match"),
+    ("py:class", r"tabletop_envs\.arena\.match\.Match"),
     ("py:class", r"tabletop_envs\.render\.svg\.themes\.Theme"),
     ("py:class", r"tabletop_envs\.adapters\.open_spiel\.Position"),
 ]

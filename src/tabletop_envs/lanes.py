@@ -41,7 +41,9 @@ class Lanes:
     Raises:
         TypeError, ValueError: For an invalid argument or option, naming it and what is allowed.
 
-    Attributes (one row a lane):
+    All arrays have a row a lane.
+
+    Attributes:
         states: The games, as the engine keeps them.
         legal_bits: `uint64 (lanes, words)`, the set of legal actions of the player to move, as the
             engine keeps it.

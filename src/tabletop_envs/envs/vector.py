@@ -183,7 +183,7 @@ class TabletopVectorEnv(
 
         Raises:
             gymnasium.error.ResetNeeded: Before the first `reset`; with `DISABLED` where a lane's
-            episode has ended.
+                episode has ended.
             TypeError: Where the actions are not integers.
             ValueError: For a wrong shape, for an action outside the action space, with
                 `on_illegal="raise"` for an illegal one, naming the lane, and for an illegal answer

@@ -19,9 +19,9 @@ field           dtype     meaning
 `scores`        int16     array, one for each player: the standing, final once the game is over
 ==============  ========  ========================================================================
 
-A set of actions is an array of `uint64` words of `word_bits` bits each: action `a` is bit `a %
-word_bits` of word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes fall on
-words.
+A set of actions is an array of `uint64` words of `word_bits` bits each: action `a` is bit
+`a % word_bits` of word `a // word_bits`. A game chooses `word_bits` (1 … 64) so that its planes
+fall on words.
 
 - `start(state)`: set up a new game. Options and `rng` are there already; everything else is
   written.
