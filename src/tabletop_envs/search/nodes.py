@@ -57,7 +57,7 @@ NODE = np.dtype(
 EDGE = np.dtype([("target", np.int32), ("logit", np.float32)])
 
 MAX_EDGES = 2**31 - 1
-# The simulations of the first slice of a search (`slices`).
+# The simulations of the first slice of a search (`threads.next_size`).
 FIRST_SLICE = 1000
 # Functions that only borrow arrays: to count references at every access would cost searches a
 # quarter of their speed. A game's functions may allocate arrays, and count.

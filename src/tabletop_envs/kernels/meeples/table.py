@@ -9,7 +9,7 @@ Fields, and so the numbers of the field actions (M3), and directions::
 
 A *board* is a set of fields: 12 words of 48 bits, two rows of the table a word (field `f` is bit
 `f % 48` of word `f // 48`). In a state it is an array `uint64[12]`; compiled code loads it into a
-single value, a vector (`vectors.py`), on which `&`, `|`, `^` and `~` work as on integers and the
+single value, a vector (`llvm.py`), on which `&`, `|`, `^` and `~` work as on integers and the
 whole table moves by a few machine instructions: rules then read as if the table had 64 fields.
 """
 
