@@ -131,8 +131,8 @@ class Lanes:
         # A copy: for any other kind of array, a read-only one say, Numba would compile the loop
         # again.
         actions = np.array(actions)
-        if self.on_illegal == "raise":
-            self._require_legal(lanes, actions, "the learner")
+        if self.on_illegal == "raise" and (lane := self.first_illegal(lanes, actions)) >= 0:
+            raise self._illegal(lane, actions, "the learner")
         self._remember(lanes)
         self._advance(engine.STEP, lanes, actions)
 
@@ -152,11 +152,11 @@ class Lanes:
         """The first of these lanes whose action is not legal; −1 where all are."""
         return int(engine.first_illegal(self.states, self.legal_bits, lanes, actions))
 
-    def _require_legal(self, lanes: Indices, actions: npt.NDArray[np.int64], player: str) -> None:
-        lane = self.first_illegal(lanes, actions)
-        if lane >= 0:
-            name = self.name_action(lane, int(actions[lane]))
-            raise ValueError(f"{name} of {player} is illegal here")
+    def _illegal(self, lane: int, actions: npt.NDArray[np.int64], player: str) -> ValueError:
+        """The error of a lane's illegal action, which names it and its player."""
+        return ValueError(
+            f"{self.name_action(lane, int(actions[lane]))} of {player} is illegal here"
+        )
 
     def rollback_on_error(self) -> contextlib.AbstractContextManager[None]:
         """Put all lanes back if an error comes while they change (where more can go wrong than a

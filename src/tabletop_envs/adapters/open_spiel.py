@@ -434,16 +434,16 @@ class BotAgent(GameAgent):
         self,
         game: Game,
         states: State,
-        legal: npt.NDArray[np.uint64],
-        samplers: npt.NDArray[np.uint64],
+        legal_bits: npt.NDArray[np.uint64],
+        rngs: npt.NDArray[np.uint64],
         lanes: npt.NDArray[np.int64],
         actions: npt.NDArray[np.int64],
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         for lane in lanes.tolist():
             state = _state_at(game, states[lane : lane + 1])
-            samplers[lane] = rng.advance(samplers[lane])
-            seed = int(rng.output(samplers[lane])) & 0xFFFFFFFF
+            rngs[lane] = rng.advance(rngs[lane])
+            seed = int(rng.output(rngs[lane])) & 0xFFFFFFFF
             random_state = np.random.RandomState(seed)
             bot = self.make_bot(state.get_game(), state.current_player(), random_state)
             actions[lane] = bot.step(state)

@@ -77,7 +77,7 @@ from tabletop_envs import checks
 from tabletop_envs.adapters.masks import IllegalActionWarning, LegalActions
 from tabletop_envs.adapters.self_play import make_lanes
 from tabletop_envs.envs.board import Board
-from tabletop_envs.envs.drawing import RENDER_MODES, require_render_mode
+from tabletop_envs.envs.drawing import RENDER_MODES, draws_pictures
 from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
@@ -142,7 +142,7 @@ def make_vector_env(
         seat,
         on_illegal,
         options,
-        remember=require_render_mode(render_mode) in ("rgb_array", "human"),
+        remember=draws_pictures(render_mode),
     )
     env = TabletopVenv(lanes, render_mode)
     if seed is not None:

@@ -19,9 +19,15 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 PIXELS = 640
 
 
-def require_render_mode(render_mode: Any) -> str | None:
-    """The render mode; TypeError or ValueError for what is neither one nor None."""
-    return checks.choice("render_mode", render_mode, (*RENDER_MODES, None))
+def require_render_mode(render_mode: Any) -> None:
+    """Raise TypeError or ValueError for what is neither a render mode nor None."""
+    checks.choice("render_mode", render_mode, (*RENDER_MODES, None))
+
+
+def draws_pictures(render_mode: Any) -> bool:
+    """Whether a render mode draws pictures, which mark the last action; errors as above."""
+    require_render_mode(render_mode)
+    return render_mode in ("rgb_array", "human")
 
 
 class Drawing:

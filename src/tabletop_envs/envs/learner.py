@@ -126,7 +126,8 @@ class OpponentLanes(Lanes):
                 own = lanes[seats[after]]
                 if own.size:
                     self._choose(agent, own)
-                    self._require_legal(own, self._actions, f"opponent {agent_name(agent)}")
+                    if (lane := self.first_illegal(own, self._actions)) >= 0:
+                        raise self._illegal(lane, self._actions, f"opponent {agent_name(agent)}")
                     engine.advance_some(
                         self._arrays, self._opponents.random, own, engine.STEP, self._actions
                     )

@@ -17,7 +17,7 @@ from tabletop_envs import checks
 from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.board import Board
-from tabletop_envs.envs.drawing import RENDER_MODES, require_render_mode
+from tabletop_envs.envs.drawing import RENDER_MODES, draws_pictures
 from tabletop_envs.envs.learner import LearnerView, OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game, lane_seeds
@@ -96,7 +96,6 @@ class TabletopVectorEnv(
         if max_episode_steps is not None and not unlimited:
             self._max_steps = checks.integer("max_episode_steps", max_episode_steps, 1, INT64_MAX)
         self._steps = np.zeros(self.num_envs, np.int64)
-        draws = require_render_mode(render_mode) in ("rgb_array", "human")
         self._lanes = OpponentLanes(
             game,
             self.num_envs,
@@ -104,7 +103,7 @@ class TabletopVectorEnv(
             opponents=opponents,
             seat=seat,
             on_illegal=on_illegal,
-            remember=self.num_envs == 1 or draws,
+            remember=draws_pictures(render_mode) or self.num_envs == 1,
         )
         self._board = Board(self._lanes, render_mode)
         self.game = self._lanes.game
