@@ -1,7 +1,7 @@
 """Draws the pictures of docs/pictures anew: an opening, a middle and an end of each game in both
 themes.
 
-`python docs/make_pictures.py` writes them; tests/test_pictures.py compares them with what this
+`python docs/make_pictures.py` writes them; tests/render/test_pictures.py compares them with what this
 script makes.
 """
 

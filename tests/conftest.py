@@ -25,7 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 from numba.core.dispatcher import _FunctionCompiler  # noqa: E402
 
-from tests.implementations import Starter  # noqa: E402
+from tests.rules.implementations import Starter  # noqa: E402
 
 IMPLEMENTATIONS = ("reference", "kernel")
 # The file to which `.ci/run` wants the number of passed tests added; runs that a test starts are

@@ -5,6 +5,8 @@ option.
 from __future__ import annotations
 
 import importlib
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +53,7 @@ STRATEGIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         }
     ),
 }
+FOLDER = Path(__file__).parent
 GAMES = registry.game_names()
 CASES = [
     pytest.param(name, options, id="-".join([name, *(f"{k}={v}" for k, v in options.items())]))
@@ -59,6 +62,13 @@ CASES = [
 ]
 each_game = pytest.mark.parametrize("name", GAMES)
 each_case = pytest.mark.parametrize(("name", "options"), CASES)
+
+
+def positions(name: str) -> list[dict[str, Any]]:
+    """A game's positions of tests/positions, by somebody else's implementation."""
+    file = FOLDER / "positions" / f"{name}.json"
+    entries: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["positions"]
+    return entries
 
 
 def module(name: str) -> Any:

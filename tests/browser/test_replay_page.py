@@ -12,6 +12,8 @@ import pytest
 
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
+from tests.arena.test_records import finished
+from tests.arena.test_replay import TAMPERED, some
 from tests.browser.replay_page import (
     SPEED_OF_TESTS,
     Open,
@@ -26,8 +28,6 @@ from tests.browser.replay_page import (
     with_values,
 )
 from tests.games import each_game
-from tests.test_records import finished
-from tests.test_replay import TAMPERED, some
 
 # Stepping
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tabletop_envs.render import svg
+from tests.arena.test_replay import some
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.replay_page import (
     Open,
@@ -22,7 +23,6 @@ from tests.browser.replay_page import (
     with_values,
 )
 from tests.games import each_game
-from tests.test_replay import some
 
 # The keyboard alone
 

@@ -14,7 +14,7 @@ BUDGETS = {
 # Programs that take all there is where nothing is named: what they take.
 NAMED = {
     "-m benchmarks.throughput": "kirche",
-    # The other peers take minutes to compile; tests/test_benchmarks.py has them.
+    # The other peers take minutes to compile; tests/examples/test_benchmarks.py has them.
     "-m benchmarks.compare": "pettingzoo",
     "-m benchmarks.scaling": "kirche",
     "-m benchmarks.search": "kirche",
@@ -121,7 +121,7 @@ SMALLER = {
     ".venv/bin/python -m pytest -m fuzz": "FUZZ_SNAPSHOTS=200 .venv/bin/python -m pytest -m fuzz "
     "tests/fuzz/test_snapshots.py -k kirche",
     ".venv/bin/python -m pytest -m soak": "SOAK_POSITIONS=300 .venv/bin/python -m pytest -m soak "
-    "tests/test_lockstep.py -k kirche",
+    "tests/rules/test_lockstep.py -k kirche",
 }
 
 # What a command that asks is answered; others find an empty input.
@@ -135,15 +135,15 @@ SERVERS = {
 # Commands that are not run.
 COMMANDS_NOT_RUN = {
     ".venv/bin/python -m pytest -n auto": "the whole suite, of which these tests are a part",
-    "NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(mktemp -d) .venv/bin/python -m tests.wild_play 100000": "compiles "
-    "everything; tests/test_bounds.py runs it with fewer actions",
+    "NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(mktemp -d) .venv/bin/python -m tests.engine.wild_play 100000": "compiles "
+    "everything; tests/engine/test_bounds.py runs it with fewer actions",
     ".venv/bin/pre-commit install": "writes into .git, which a copy of the checkout does not have",
     "ray get-auth-token --generate": "writes into the home folder",
     "ray start --head --port 6379 --num-cpus 0": "a machine of a cluster",
     "ray start --address HEAD:6379": "another one",
     "ray status": "asks that cluster",
     "python examples/ray_selfplay.py kirche --address auto --workers 256 --units 512 --folder runs/big": "runs on "
-    "that cluster; tests/integrations/test_examples_ray.py starts a small one",
+    "that cluster; tests/examples/test_ray.py starts a small one",
 }
 
 # Blocks that are not run: page and first line.
@@ -155,7 +155,7 @@ BLOCKS_NOT_RUN = {
     (
         "CONTRIBUTING.md",
         "checks.py           checks of arguments and of data from outside",
-    ): "the map of the package, which tests/test_house.py holds against it",
+    ): "the map of the package, which tests/house/test_house.py holds against it",
 }
 
 # Pages whose blocks a test of their own runs.

@@ -48,7 +48,7 @@ def test_the_adapters_scripts_are_run_by_their_tests():
         docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         if re.search(r"\n {4}(from|import) ", docstring):
             name = path.parent.name if path.stem == "__init__" else path.stem
-            test = ROOT / "tests" / "integrations" / f"test_{name}.py"
+            test = ROOT / "tests" / "adapters" / f"test_{name}.py"
             assert re.search(r"\bscripts\((adapter|\w*)\)", test.read_text(encoding="utf-8")), test
             tested.add(name)
     assert len(tested) >= 7

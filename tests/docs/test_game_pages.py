@@ -16,7 +16,7 @@ import pytest
 from tabletop_envs import registry
 from tabletop_envs.kernels import engine
 from tests.docs.pages import ROOT
-from tests.implementations import Starter
+from tests.rules.implementations import Starter
 from tests.scripts import load_script
 
 DATA = ROOT / "docs" / "data"

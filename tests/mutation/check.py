@@ -17,18 +17,18 @@ WITHOUT_REFERENCE = "not (reference and not agree)"
 # What compiles least comes first. In files of all games, the tests whose names have the game in
 # them are picked.
 STAGES = (
-    ["tests/test_kernels_alone.py"],
+    ["tests/engine/test_kernels_alone.py"],
     [
         "tests/test_{game}_positions.py",
-        "tests/test_lockstep.py",
-        "tests/test_playthroughs.py",
+        "tests/rules/test_lockstep.py",
+        "tests/rules/test_playthroughs.py",
         "tests/test_{game}_*rules*.py",
     ],
     [
         "tests/test_{game}_environment*.py",
-        "tests/test_engine.py",
-        "tests/test_environments.py",
-        "tests/test_testing_kernel.py",
+        "tests/engine/test_engine.py",
+        "tests/envs/test_environments.py",
+        "tests/testing/test_kernel.py",
     ],
 )
 

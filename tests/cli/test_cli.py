@@ -1,0 +1,430 @@
+"""The command line: what it measures, what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import tabletop_envs
+from tabletop_envs import registry
+from tabletop_envs.arena.selfplay import Length, Plan, Result, play
+from tabletop_envs.cli.common import CtrlC, Interrupt, find_games, read_options
+from tabletop_envs.cli.selfplay_command import make_plans, results_table
+from tabletop_envs.envs.batch import RolloutCounts
+from tabletop_envs.envs.kirche import Kirche
+from tabletop_envs.game import Option, max_plies_option
+from tests.cli.command_line import plain, run, run_json
+
+IDS = [registry.batch_id(name) for name in registry.game_names()]
+SMALL = ("--num-envs", "8", "--seed", "3")
+
+
+def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=300
+    )
+
+
+# Measuring
+
+
+@pytest.mark.parametrize("game", IDS)
+def test_counts_are_those_of_one_rollout_of_the_batch_engine(game: str) -> None:
+    # Numbers of games and actions that neither threads nor slices divide evenly.
+    words = "--steps 201 --num-envs 130 --threads 2 --seed 5 --option max_plies=60"
+    document = run_json("selfplay", game, *words.split())
+    with tabletop_envs.make_batch(game, 130, seed=5, max_plies=60) as batch:
+        expected = batch.rollout(201)
+    entry = document["games"][0]
+    assert expected.games > 0
+    assert entry["game"] == game
+    assert (entry["steps"], entry["actions"]) == (201, 201 * 130)
+    assert (entry["games"], entry["by_limit"]) == (expected.games, expected.by_limit)
+    assert entry["longest"] == expected.longest
+    assert entry["mean_length"] == pytest.approx(expected.plies / expected.games)
+    players = entry["players"]
+    assert [player["wins"] for player in players] == [row[0] for row in expected.shared]
+    assert [player["mean_reward"] for player in players] == pytest.approx(expected.mean_rewards)
+    assert entry["actions_per_second"] == pytest.approx(entry["actions"] / entry["seconds"])
+    assert (document["seed"], document["num_envs"], document["num_threads"]) == (5, 130, 2)
+    assert document["interrupted"] is False
+
+
+def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
+    words = ("selfplay", "kirche", "--steps", "400", "--num-envs", "8")
+    first, second = run_json(*words), run_json(*words)
+    assert first["seed"] != second["seed"]
+    repeated = run_json(*words, "--seed", str(first["seed"]))
+    for document in (first, repeated):
+        for measured in ("seconds", "actions_per_second"):
+            del document["games"][0][measured]
+    assert repeated == first
+
+
+def test_seconds_are_those_of_play_alone() -> None:
+    entry = run_json("selfplay", "kirche", "--seconds", "0.1", *SMALL)["games"][0]
+    # One slice more than asked for at most; a slow machine may stretch that slice.
+    assert 0.1 <= entry["seconds"] < 1
+    assert entry["steps"] > 1
+
+
+class FakeBatch:
+    """A batch that takes 1/1024 s of its own clock for an action in every lane."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slices: list[int] = []
+
+    def rollout(self, steps: int) -> RolloutCounts:
+        self.slices.append(steps)
+        self.now += steps / 1024  # sums of such numbers are exact
+        return RolloutCounts(steps, 1, 0, steps, steps, ((1, 0), (0, 0)), (1, 0))
+
+
+def test_slices_grow_to_some_tens_of_milliseconds_and_are_added_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = FakeBatch()
+    monkeypatch.setattr(time, "perf_counter", lambda: batch.now)
+    results = list(play(Plan("kirche-v0", {}, {}), batch, Length(1.0, steps=100)))  # type: ignore[arg-type]
+    assert batch.slices == [1, 2, 4, 8, 16, 30, 30, 9]
+    assert [result.steps for result in results] == [1, 3, 7, 15, 31, 61, 91, 100]
+    assert results[-1].counts == RolloutCounts(100, 8, 0, 100, 30, ((8, 0), (0, 0)), (8, 0))
+    assert results[-1].seconds == 100 / 1024
+    assert results[-1].actions_per_second == 1024
+
+    batch.slices.clear()
+    *_, last = play(Plan("kirche-v0", {}, {}), batch, Length(0.05))  # type: ignore[arg-type]
+    assert batch.slices == [1, 2, 4, 8, 16, 30]
+    assert last.seconds == 61 / 1024
+
+
+# Games and options
+
+
+def test_all_games_are_played_by_default_and_options_go_to_those_that_have_them() -> None:
+    entries = run_json("selfplay", "--steps", "2", "--option", "num_houses=3", *SMALL)["games"]
+    assert [entry["game"] for entry in entries] == IDS
+    for name, entry in zip(registry.game_names(), entries, strict=True):
+        options = {option.name: option.default for option in registry.get_game(name).options}
+        if name == "kirche":
+            options["num_houses"] = 3
+        assert entry["options"] == options
+
+
+def test_a_game_named_twice_is_played_once() -> None:
+    words = ("selfplay", "kirche", "kirche-v0", "tabletop_envs/kirche-v0", "--steps", "1", *SMALL)
+    assert [entry["game"] for entry in run_json(*words)["games"]] == ["kirche-v0"]
+    assert [game.name for game in find_games(["kirche-v0", "kirche"])] == ["kirche"]
+
+
+class Hamlet(Kirche):
+    """A game with options of its own."""
+
+    options = (max_plies_option(50), Option("inn", False, 0, 1, "whether the hamlet has one"))
+
+
+def test_plans_give_each_game_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.GAMES, "hamlet", 4)
+    monkeypatch.setattr(Hamlet, "name", "hamlet")
+    plans = make_plans([Kirche(), Hamlet()], {"num_houses": 2, "inn": True, "max_plies": 50})
+    assert plans == [
+        Plan(
+            "kirche-v0",
+            {"num_houses": 2, "max_plies": 50},
+            changed={"num_houses": 2, "max_plies": 50},
+        ),
+        Plan("hamlet-v4", {"max_plies": 50, "inn": True}, changed={"inn": True}),
+    ]
+
+
+def test_options_are_read_as_numbers_truth_values_or_texts() -> None:
+    read = read_options(["num_houses=3", " slide = True", "open_hands=false", "x=1.5"])
+    assert read == {"num_houses": 3, "slide": True, "open_hands": False, "x": "1.5"}
+    # 1 == True in Python, but not to a game's options.
+    assert [type(value) for value in read.values()] == [int, bool, bool, str]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["kirsche"], ["GAME", "'kirsche'", *IDS, "did you mean 'kirche'?"]),
+        (["kirche-v9"], ["GAME", "'kirche-v9'", "did you mean 'kirche-v0'?"]),
+        (["zzz"], ["GAME", "'zzz'", *IDS]),
+        (["--option", "num_hauses=3"], ["'num_hauses'", "did you mean 'num_houses'?", "max_plies"]),
+        (["--option", "num_houses=9"], ["kirche: num_houses=9 must be", "from 1 to 7"]),
+        (["--option", "num_houses=true"], ["num_houses=True must be", "from 1 to 7"]),
+        (["--option", "num_houses=many"], ["num_houses='many' must be", "from 1 to 7"]),
+        (["--option", "num_houses"], ["--option", "'num_houses'", "key=value"]),
+        (["--option", "=3"], ["--option", "'=3'", "key=value"]),
+        (["--option", "num_houses=3", "--option", "num_houses=4"], ["'num_houses' is given twice"]),
+        (["--seconds", "0"], ["--seconds", "above 0"]),
+        (["--seconds", "-1"], ["--seconds", "above 0"]),
+        (["--seconds", "nan"], ["--seconds", "above 0"]),
+        (["--seconds", "inf"], ["--seconds", "above 0"]),
+        (["--seconds", "1", "--steps", "1"], ["--seconds", "--steps", "exclude each other"]),
+        (["--steps", "0"], ["--steps", "1"]),
+        (["--steps", "many"], ["--steps", "integer"]),
+        (["--num-envs", "0"], ["--num-envs", "1"]),
+        (["--num-envs", str(10**12), "--steps", "1"], ["--num-envs", "from 1 to 2147483647"]),
+        (["--threads", "-2"], ["--threads", "1"]),
+        (["--threads", "5000", "--steps", "1"], ["--threads", "from 1 to 1024"]),
+        (["--seed", "-1"], ["--seed", "0"]),
+    ],
+    ids=" ".join,
+)
+def test_wrong_words_get_an_error_that_helps(words: list[str], expected: list[str]) -> None:
+    result = run("selfplay", *words, exit_code=2)
+    assert result.stdout == ""
+    for part in expected:
+        assert part in plain(result.stderr)
+
+
+def test_too_many_games_for_the_memory_are_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_batch = tabletop_envs.make_batch
+
+    def make_small_batch(id: str, num_envs: int, *others: Any, **named: Any) -> Any:
+        if num_envs > 1:
+            raise MemoryError
+        return make_batch(id, num_envs, *others, **named)
+
+    monkeypatch.setattr(tabletop_envs, "make_batch", make_small_batch)
+    result = run("selfplay", "kirche", "--steps", "1", "--num-envs", "2", exit_code=2)
+    assert "no memory for 2 games" in plain(result.stderr)
+
+
+# What is printed
+
+
+def test_where_stdout_is_no_terminal_it_has_the_table_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    result = run("selfplay", "kirche", "--steps", "500", "--option", "num_houses=2", *SMALL)
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+    assert "\r" not in result.stdout
+    for part in ("kirche-v0", "kirche-v0 with num_houses=2", "seed 3, 8 games at once, threads: 1"):
+        assert part in result.stdout
+
+
+def draw(results: list[Result], width: int = 80) -> list[list[str]]:
+    """The table's lines, split into words."""
+    console = Console(file=io.StringIO(), width=width)
+    console.print(results_table(results, "caption"))
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return [line.split() for line in file.getvalue().splitlines()]
+
+
+def test_table_has_a_line_for_each_player() -> None:
+    counts = RolloutCounts(
+        actions=3_000_000,
+        games=2000,
+        by_limit=500,
+        plies=100_000,
+        longest=1234,
+        shared=((1000, 0, 100), (500, 0, 100), (400, 0, 100)),
+        scores=(0, 0, 0),
+    )
+    options = {"num_players": 3, "end_on_any_full_city": True}
+    lines = draw([Result(Plan("tuerme-v0", options, options), counts, 1000, 2.0)])
+    first = "tuerme-v0 1,500,000 2,000 50.0 1,234 25.0% player_0 50.0% +0.275"
+    row = lines.index(first.split())
+    assert lines[row + 1] == ["player_1", "25.0%", "-0.100"]
+    assert lines[row + 2] == ["player_2", "20.0%", "-0.175"]
+    assert "tuerme-v0 with num_players=3, end_on_any_full_city=true".split() in lines
+    assert ["caption"] in lines
+
+
+def test_nothing_is_claimed_of_games_that_have_not_ended() -> None:
+    entry = run_json("selfplay", "kirche", "--steps", "3", *SMALL)["games"][0]
+    assert entry["games"] == 0
+    assert entry["mean_length"] is entry["longest"] is entry["by_limit_share"] is None
+    assert {player["mean_reward"] for player in entry["players"]} == {None}
+    assert {player["win_share"] for player in entry["players"]} == {None}
+    counts = RolloutCounts(24, 0, 0, 0, 0, ((0, 0), (0, 0)), (0, 0))
+    lines = draw([Result(Plan("kirche-v0", {}, {}), counts, 3, 1.0)])
+    assert "kirche-v0 24 0 - - - player_0 - -".split() in lines
+
+
+def test_list_names_games_ids_and_options() -> None:
+    document = run_json("list")
+    words = plain(run("list").stdout)
+    assert [game["id"] for game in document["games"]] == IDS
+    for entry in document["games"]:
+        game = registry.get_game(entry["name"])
+        assert entry["aec_id"] == registry.aec_id(game.name)
+        assert entry["module"] == f"tabletop_envs.{registry.module_name(game.name)}"
+        assert f"{entry['id']} (PettingZoo: {entry['aec_id']})" in words
+        shown = {option["name"]: option["default"] for option in entry["options"]}
+        assert shown == game.parse_options({})
+        for option in game.options:
+            assert f"{option.name} {str(option.default).lower()}" in words
+            assert plain(option.meaning) in words
+    houses = document["games"][IDS.index("kirche-v0")]["options"][0]
+    assert houses["allowed"] == {"minimum": 1, "maximum": 7}
+
+
+# How the process begins and ends
+
+# As `main` is called by the entry point; SIGINT means what it means to a command in the foreground.
+MAIN = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from tabletop_envs.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["selfplay", "--help"], ["--version"]])
+def test_help_and_version_import_no_numba(words: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from tabletop_envs import cli\n"
+        "early = {'typer', 'rich', 'numba'} & set(sys.modules)\n"
+        "try:\n"
+        "    cli.main()\n"
+        "finally:\n"
+        "    print('imported:', early | {'numba'} & set(sys.modules))\n"
+    )
+    done = run_python(code, *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("imported: set()\n")
+    expected = tabletop_envs.__version__ if words == ["--version"] else "Usage"
+    assert expected in done.stdout
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_the_extra_an_error_names_it(missing: str) -> None:
+    done = run_python(f"import sys; sys.modules[{missing!r}] = None" + MAIN, "list")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert missing in done.stderr
+    assert 'pip install "tabletop-envs[cli]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+class Terminal:
+    """A real process whose stderr is a terminal, as far as it can tell."""
+
+    def __init__(self, *words: str) -> None:
+        import pty
+
+        self.master, terminal = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", MAIN, *words],
+            stdout=subprocess.PIPE,
+            stderr=terminal,
+            text=True,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        )
+        os.close(terminal)
+        self.shown = ""
+
+    def wait_until_shown(self, pattern: str, seconds: float = 300) -> None:
+        """Read the terminal until the pattern is there; the process is killed if it does not come."""
+        import select
+
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.shown):
+            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                pytest.fail(f"{pattern!r} did not appear: {self.shown!r}")
+            self.shown += os.read(self.master, 4096).decode(errors="replace")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+        os.close(self.master)
+
+
+@pytest.fixture
+def endless() -> Iterator[Any]:
+    """Starts a self-play without end on a terminal."""
+    pytest.importorskip("pty")
+    terminals = []
+
+    def start(*words: str) -> Terminal:
+        terminals.append(Terminal("selfplay", "kirche", "--steps", str(10**12), *SMALL, *words))
+        return terminals[-1]
+
+    yield start
+    for terminal in terminals:
+        terminal.close()
+
+
+@pytest.mark.parametrize("words", [["--json"], []], ids=["json", "table"])
+def test_ctrl_c_shows_what_there_is_so_far(endless: Any, words: list[str]) -> None:
+    terminal = endless(*words)
+    terminal.wait_until_shown("compiling")
+    terminal.wait_until_shown(r"kirche-v0.*actions/s, [1-9][0-9,]* games")
+    terminal.process.send_signal(signal.SIGINT)
+    stdout, _ = terminal.process.communicate(timeout=300)
+    assert terminal.process.returncode == 130
+    if words:
+        document = json.loads(stdout)
+        assert document["interrupted"] is True
+        assert [entry["game"] for entry in document["games"]] == ["kirche-v0"]
+        assert document["games"][0]["games"] > 0
+    else:
+        assert "\x1b" not in stdout
+        assert re.search(r"kirche-v0 +[1-9][0-9,]* +[1-9]", stdout)
+        assert "interrupted" in stdout
+
+
+@pytest.fixture
+def foreground() -> Iterator[None]:
+    """SIGINT means what it means to a command in the foreground."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("foreground")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_is_not_lost_in_a_finaliser() -> None:
+    class Finaliser:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    with CtrlC() as ctrl_c:
+        ctrl_c.check()
+        Finaliser()
+        with pytest.raises(Interrupt):
+            ctrl_c.check()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_exit_code_survives_an_interrupt_within_exec() -> None:
+    code = (
+        "import signal, sys\n"
+        "from tabletop_envs.cli.common import CtrlC\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "try:\n"
+        "    with CtrlC():\n"
+        "        exec('signal.raise_signal(signal.SIGINT)')\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(130)\n"
+    )
+    assert run_python(code).returncode == 130
+
+
+@pytest.mark.usefixtures("foreground")
+def test_ignored_signals_stay_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with CtrlC() as ctrl_c:
+        signal.raise_signal(signal.SIGINT)
+        ctrl_c.check()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
