@@ -247,26 +247,6 @@ def test_arrays_are_fresh_unless_told_otherwise(name):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({"num_envs": 0}, ValueError, "num_envs=0.*from 1"),
-        ({"num_envs": 2.0}, TypeError, "num_envs=2.0"),
-        ({"autoreset_mode": "Later"}, ValueError, "autoreset_mode='Later'.*'SameStep'"),
-        ({"copy": 1}, TypeError, "copy=1"),
-        ({"max_episode_steps": 0}, ValueError, "max_episode_steps=0"),
-        ({"max_episode_steps": 3.0}, TypeError, "max_episode_steps=3.0"),
-        ({"opponents": "nobody"}, ValueError, "nobody"),
-        ({"seat": 2}, ValueError, "seat=2"),
-        ({"slides": True}, TypeError, "slides"),
-    ],
-    ids=str,
-)
-def test_impossible_arguments_are_named(arguments, error, words):
-    with pytest.raises(error, match=words):
-        make_vector("kirche", **{"num_envs": 2, **arguments})
-
-
-@pytest.mark.parametrize(
     ("actions", "error", "words"),
     [
         ([0.0, 1.0], TypeError, "must be integers"),

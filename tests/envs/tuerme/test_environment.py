@@ -304,14 +304,3 @@ def test_the_drawing_shows_colour_symbol_and_height_with_and_without_terminal_co
     vacant = 32 - sum(plan.FIELDS[s["square"]] != "." for s in snapshot["stacks"])
     assert sum(plain.count(symbol) for symbol in "△○□◇") == vacant
     assert "green and yellow neutral" in plain
-
-
-def test_the_manual_s_numbers_are_the_code_s():
-    manual = tuerme_v0.env.__globals__["__doc__"]
-    assert f"L = {tuerme_v0.GAME.kernel.observation_size}" in manual
-    assert f"Discrete({tuerme_v0.GAME.kernel.num_actions})" in manual
-    for part, (_, shape) in tuerme_v0.OBSERVATION.items():
-        assert f"`{part}`" in manual
-        assert str(shape) in manual
-    for option in tuerme_v0.GAME.options:
-        assert f"`{option.name}`" in manual
