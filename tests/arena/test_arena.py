@@ -224,17 +224,6 @@ def test_impossible_agents(agents: Any, error: type[Exception], message: str) ->
         tournament("kirche", agents, 2)
 
 
-def test_impossible_numbers() -> None:
-    with pytest.raises(ValueError, match="games=0"):
-        tournament("kirche", AGENTS, 0)
-    with pytest.raises(ValueError, match="workers=0"):
-        tournament("kirche", AGENTS, 1, workers=0)
-    with pytest.raises(ValueError, match="seed=-1"):
-        tournament("kirche", AGENTS, 1, seed=-1)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'houses'"):
-        tournament("kirche", AGENTS, 1, options={"houses": 1})
-
-
 # Files
 
 SMALL = {"num_houses": 2, "max_plies": 30}
@@ -444,7 +433,7 @@ import sys, time
 from tests.arena.test_arena import drawn, play_small
 
 def slow(observation, mask, rng):
-    time.sleep(0.002)
+    time.sleep(0.01)
     return drawn(observation, mask, rng)
 
 slow.fingerprint = "drawn"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import pickle
-import random
 
 import numpy as np
 import pytest
@@ -51,14 +49,6 @@ class PlainGame:
             0 <= r < ROWS and 0 <= c < COLUMNS and self.rows[r][c] == self.player
             for r, c in squares
         )
-
-    def observation(self) -> list[int]:
-        return [
-            int(stone == player)
-            for player in (self.player, 1 - self.player)
-            for row in self.rows
-            for stone in row
-        ]
 
     def perft(self, depth: int) -> int:
         if depth == 0:
@@ -132,15 +122,6 @@ def test_a_full_column_is_illegal() -> None:
         batch.step([3])
 
 
-def test_max_plies_ends_the_game() -> None:
-    batch = make_batch(1, max_plies=3)
-    for column in (0, 1, 2):
-        batch.step([column])
-    assert batch.by_limit[0]
-    assert batch.terminated[0]
-    assert batch.rewards[0].tolist() == [0, 0]
-
-
 def test_perft() -> None:
     states = GAME.new_states(len(PERFT) + 1, GAME.parse_options({}))
     for depth, expected in enumerate(PERFT, 1):
@@ -151,28 +132,6 @@ def test_perft() -> None:
 def test_perft_of_the_reference() -> None:
     for depth, expected in enumerate(PERFT[:4], 1):
         assert PlainGame().perft(depth) == expected
-
-
-def test_random_games_agree_with_the_reference() -> None:
-    batch = make_batch(1, seed=0)
-    chance = random.Random(0)
-    for _ in range(100):
-        game = PlainGame()
-        for ply in itertools.count(1):
-            assert batch.current_player[0] == game.player
-            assert np.flatnonzero(batch.action_mask[0]).tolist() == game.legal()
-            assert batch.observation[0].tolist() == game.observation()
-            column = chance.choice(game.legal())
-            game.play(column)
-            batch.step([column])
-            assert batch.terminated[0] == game.over
-            if game.over:
-                rewards = (
-                    [0, 0] if game.winner is None else [1 - 2 * game.winner, 2 * game.winner - 1]
-                )
-                assert batch.rewards[0].tolist() == rewards
-                assert batch.episode_length[0] == ply
-                break
 
 
 def test_observation_is_that_of_pettingzoo() -> None:

@@ -148,16 +148,6 @@ def test_compiled_results_have_the_right_types():
     assert [str(one) for one in returned] == ["uint64", "uint64"]
 
 
-@each_game
-def test_no_field_of_a_state_is_a_float_and_common_fields_are_there(name):
-    state = registry.get_game(name).kernel.state
-    for field in state.names:
-        assert state.fields[field][0].base.kind in "iu", field
-    for field, dtype in kernels.COMMON_FIELDS:
-        assert state.fields[field][0] == np.dtype(dtype)
-    assert state.isalignedstruct
-
-
 def perft(env, depth):
     states = np.zeros(max(depth, 1), env.game.kernel.state)
     states[0] = env._states[0]

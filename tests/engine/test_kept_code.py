@@ -219,6 +219,7 @@ def test_another_machine_s_code_is_left_alone(folder):
 SLOW = """
 import time
 from numba.extending import overload
+from tabletop_envs.kernels import compiling
 from tabletop_envs.kernels.engine import compiled_loop
 
 def nothing():
@@ -226,7 +227,9 @@ def nothing():
 
 @overload(nothing)
 def _nothing():
-    time.sleep(0.5)
+    end = time.monotonic() + 300
+    while "waiting" not in compiling._said and time.monotonic() < end:
+        time.sleep(0.01)
     return lambda: None
 
 @compiled_loop

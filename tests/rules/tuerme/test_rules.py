@@ -163,9 +163,35 @@ def test_t7_a_row_does_not_go_on_in_the_next_one(tuerme: Starter) -> None:
     }
 
 
-def test_t7_a_different_neighbour_is_jumped_and_never_landed_on(tuerme: Starter) -> None:
-    game = tuerme.position(position(stack(*CENTRE, 0, 0), stack(3, 4, 1, 1)))
-    assert columns_to_the_right(game) == [5]
+# Walks to the right from CENTRE: the row from there on, a letter for the symbol of each stack (A is
+# the mover's own and 2 high, E 4 high), then where the mover may land, and where with `slide`.
+WALKS = {
+    "a different neighbour is jumped and never landed on": ("ab.........", "  x", "  xxxxxxxxx"),
+    "no empty landing behind a stack farther away": ("a.b........", " x", " x xxxxxxxx"),
+    "no empty landing behind a second jump": ("ab.c.......", "  x", "  x xxxxxxx"),
+    "two occupied squares in a row stop the walk": ("abc.a......", "", ""),
+    "an equal symbol right behind a jumped stack is not reached": ("aba........", "", ""),
+    "two occupied squares farther away stop the walk": ("a..ba......", " x", " xx"),
+    "an equal neighbour is landed on and ends the walk": ("aa.a.......", " x", " x"),
+    "an equal symbol is reached over empty squares": ("a........aa", " x       x", " xxxxxxxxx"),
+    "an equal symbol is reached through gaps": ("ab.c..d.a..", "  x     x", "  x xx xx"),
+    "the square before a far equal symbol must be empty": ("ab.c...da..", "  x", "  x xxx"),
+    "an equal symbol too high to land on is not jumped": ("AE.a.......", "", ""),
+    "a far equal symbol too high to land on is not jumped": ("A...E.a....", " x", " xxx"),
+    "slide lands on every empty square reached": ("a.b..c..a..", " x      x", " x xx xxx"),
+}
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_t7_walks_along_a_row(tuerme: Starter, walk: str) -> None:
+    row, *landing = WALKS[walk]
+    squares = [(x, letter) for x, letter in enumerate(row) if letter != "."]
+    symbols = {letter: "abcde".index(letter.lower()) % 4 for _, letter in squares}
+    heights = {"A": 2, "E": 4}
+    stacks = [stack(3, 3 + x, int(x > 0), symbols[a], heights.get(a, 1)) for x, a in squares]
+    for slide, places in zip((False, True), landing, strict=True):
+        game = tuerme.position(position(*stacks, slide=slide))
+        assert columns_to_the_right(game) == [3 + x for x, mark in enumerate(places) if mark == "x"]
 
 
 @pytest.mark.parametrize("colour", [0, 1, 2])
@@ -183,82 +209,6 @@ def test_t7_a_jump_leaves_the_jumped_stack_alone(tuerme: Starter) -> None:
     assert stack_at(game.snapshot(), CENTRE) is None
     assert stack_at(game.snapshot(), (3, 4)) == (1, 1, 3)
     assert stack_at(game.snapshot(), (3, 5)) == (0, 0, 2)
-
-
-def test_t7_no_empty_landing_behind_a_stack_farther_away(tuerme: Starter) -> None:
-    game = tuerme.position(position(stack(*CENTRE, 0, 0), stack(3, 5, 1, 1)))
-    assert columns_to_the_right(game) == [4]
-
-
-def test_t7_no_empty_landing_behind_a_second_jump(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 4, 1, 1), stack(3, 6, 1, 2)]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [5]
-
-
-@pytest.mark.parametrize("slide", [False, True])
-def test_t7_two_occupied_squares_in_a_row_stop_the_walk(tuerme: Starter, slide: bool) -> None:
-    # An empty square and a stack of the same symbol would follow.
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 4, 1, 1), stack(3, 5, 1, 2), stack(3, 7, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks, slide=slide))) == []
-
-
-@pytest.mark.parametrize("slide", [False, True])
-def test_t7_an_equal_symbol_right_behind_a_jumped_stack_is_not_reached(
-    tuerme: Starter, slide: bool
-) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 4, 1, 1), stack(3, 5, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks, slide=slide))) == []
-
-
-@pytest.mark.parametrize(("slide", "columns"), [(False, [4]), (True, [4, 5])])
-def test_t7_two_occupied_squares_farther_away_stop_the_walk(
-    tuerme: Starter, slide: bool, columns: list[int]
-) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 6, 1, 1), stack(3, 7, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks, slide=slide))) == columns
-
-
-def test_t7_an_equal_neighbour_is_landed_on_and_ends_the_walk(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 4, 1, 0), stack(3, 6, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [4]
-
-
-def test_t7_an_equal_symbol_is_reached_over_empty_squares(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 12, 1, 0), stack(3, 13, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [4, 12]
-
-
-def test_t7_an_equal_symbol_is_reached_through_gaps(tuerme: Starter) -> None:
-    stacks = [
-        stack(*CENTRE, 0, 0),
-        stack(3, 4, 1, 1),
-        stack(3, 6, 0, 2),
-        stack(3, 9, 2, 3),
-        stack(3, 11, 1, 0),
-    ]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [5, 11]
-
-
-def test_t7_the_square_before_a_far_equal_symbol_must_be_empty(tuerme: Starter) -> None:
-    stacks = [
-        stack(*CENTRE, 0, 0),
-        stack(3, 4, 1, 1),
-        stack(3, 6, 0, 2),
-        stack(3, 10, 2, 3),
-        stack(3, 11, 1, 0),
-    ]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [5]
-
-
-def test_t7_an_equal_symbol_too_high_to_land_on_is_not_jumped(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0, 2), stack(3, 4, 1, 0, 4), stack(3, 6, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == []
-
-
-def test_t7_a_far_equal_symbol_too_high_to_land_on_is_not_jumped(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0, 2), stack(3, 7, 1, 0, 4), stack(3, 9, 1, 0)]
-    assert columns_to_the_right(tuerme.position(position(*stacks))) == [4]
-    assert columns_to_the_right(tuerme.position(position(*stacks, slide=True))) == [4, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -296,12 +246,6 @@ def test_t7_every_direction_is_walked_alike(tuerme: Starter) -> None:
     ]
     game = tuerme.position(position(*stacks))
     assert landings(game.legal_actions(), CENTRE) == {(1, 3), (3, 4), (3, 8), (3, 2)}
-
-
-def test_t7_slide_lands_on_every_empty_square_reached(tuerme: Starter) -> None:
-    stacks = [stack(*CENTRE, 0, 0), stack(3, 5, 1, 1), stack(3, 8, 1, 2), stack(3, 11, 1, 0)]
-    game = tuerme.position(position(*stacks, slide=True))
-    assert columns_to_the_right(game) == [4, 6, 7, 9, 10, 11]
 
 
 def test_t7_a_vacant_lot_of_the_own_symbol_is_entered(tuerme: Starter) -> None:
