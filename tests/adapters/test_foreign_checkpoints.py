@@ -1,6 +1,4 @@
-"""Checkpoints of the training examples from somebody else: refused with the file's name and the
-place, before anything is touched.
-"""
+"""Checkpoints from somebody else: refused by file and place, before anything is touched."""
 
 from __future__ import annotations
 

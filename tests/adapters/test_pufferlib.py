@@ -1,6 +1,4 @@
-"""PufferLib: the native environment, alone, beside the vector environment, in PufferLib's vectors
-and its trainer.
-"""
+"""PufferLib: the native environment alone, beside ours, in PufferLib's vectors and trainer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tianshou trains on the batch engine by `adapters.tianshou`: against opponents and in self-play,
-masks honoured.
-"""
+"""Tianshou trains on the batch engine: against opponents and in self-play, masks honoured."""
 
 from __future__ import annotations
 

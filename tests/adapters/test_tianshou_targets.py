@@ -1,6 +1,4 @@
-"""What Tianshou's algorithms learn from after real play: ends, results, and whose view follows
-whose.
-"""
+"""What Tianshou's algorithms learn from: ends, results, and whose view follows whose."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ GAMMA = 0.99
 
 
 def dqn(env: Any, n_step: int = 1) -> DQN:
-    """A DQN that explores at random and values the actions of all positions alike: far above any
-    result, each differently.
-    """
+    """A DQN that explores at random and values all positions differently, far above any result."""
     net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[])
     layer = net.model.model[-1]
     layer.weight.data.zero_()
@@ -107,9 +103,7 @@ class Diary:
 
 
 def assert_parts_are(buffer: Any, diary: Diary) -> int:
-    """The buffer's parts hold what the diary says (and one transition more, whose next view was not
-    acted upon); ends.
-    """
+    """The buffer's parts hold what the diary says (and a last one not acted upon); ends."""
     ends = 0
     for part, transitions in zip(buffer.buffers, diary.transitions, strict=True):
         kept = part[: len(part)]

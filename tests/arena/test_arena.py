@@ -1,6 +1,4 @@
-"""Tournaments: who plays whom, that every game is reproducible alone, files that are resumed, and
-the tables.
-"""
+"""Tournaments: who plays whom, games reproducible alone, files that are resumed, tables."""
 
 from __future__ import annotations
 

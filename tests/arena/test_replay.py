@@ -31,9 +31,7 @@ TAMPERED = (
 
 
 class Page(HTMLParser):
-    """A page taken apart: its elements with their attributes, and the texts of its scripts and
-    styles.
-    """
+    """A page taken apart: elements with attributes, texts of scripts and styles."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -78,9 +78,7 @@ def browser(driver: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Opens the replay page of some records; afterwards it must not have asked for anything but
-    itself.
-    """
+    """Opens the replay page of some records, which must not ask for anything but itself."""
     from tabletop_envs.arena import replay
 
     def show_games(*games: GameRecord, theme: str = "auto") -> None:

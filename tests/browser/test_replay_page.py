@@ -1,6 +1,4 @@
-"""The replay page in a real browser: stepping, playing, jumping, evaluations, and texts that would
-be scripts.
-"""
+"""The replay page in a real browser: stepping, playing, jumping, evaluations, hostile texts."""
 
 from __future__ import annotations
 

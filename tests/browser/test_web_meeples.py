@@ -17,9 +17,7 @@ WISHES = ("re-roll", "pick up", "sidestep", "clone", "teleport", "put meeple", "
 
 
 def choose(session: Session, played: list[str]) -> int:
-    """The action of a player who wants to see everything: a block, a re-roll, then a pass; special
-    actions carried out.
-    """
+    """What a player who wants to see everything does: a block, a re-roll, then a pass."""
     moves = session.legal_moves()
     if "re-roll" in played and "pass" in moves:
         return moves["pass"]

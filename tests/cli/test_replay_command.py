@@ -1,6 +1,4 @@
-"""The command `tabletop-envs replay`: the page that it writes, and what it says of wrong words and
-bad files.
-"""
+"""The command `tabletop-envs replay`: its page, wrong words and bad files."""
 
 from __future__ import annotations
 

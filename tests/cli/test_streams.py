@@ -1,6 +1,4 @@
-"""Commands as processes whose standard streams are not as usual: no traceback, a fitting exit code,
-nothing lost.
-"""
+"""Commands with unusual standard streams: no traceback, a fitting exit code, nothing lost."""
 
 from __future__ import annotations
 

@@ -263,9 +263,7 @@ def test_every_game_is_found_in_the_cache(name):
 
 
 def test_a_kernel_under_another_name_has_another_digest(tmp_path):
-    """What Numba keeps on disk imports the module that it came from: the same code elsewhere must
-    not find it.
-    """
+    """Numba's cache imports the module it came from: the same code elsewhere must not find it."""
     digests = {kernels.code_digest()}
     for name in ("one/game.py", "one/game_again.py", "another/game.py"):
         file = tmp_path / name

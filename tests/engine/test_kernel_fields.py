@@ -1,6 +1,4 @@
-"""A typo in the name of a state's field is reported with file and line, at the first use of the
-kernel.
-"""
+"""A typo in the name of a state's field is reported with file and line, at the first use."""
 
 from __future__ import annotations
 

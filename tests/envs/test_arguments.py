@@ -1,6 +1,4 @@
-"""Every public entry point refuses arguments of a wrong type or value by name, and nothing has
-changed then.
-"""
+"""Every public entry point refuses arguments of a wrong type or value by name, unchanged."""
 
 from __future__ import annotations
 
@@ -68,9 +66,7 @@ LANE_ACTIONS: list[Any] = [
 
 
 class Case(NamedTuple):
-    """An entry point as the list of public names has it, one of its arguments, and values that it
-    must refuse.
-    """
+    """An entry point (by its public name), one of its arguments, and values it must refuse."""
 
     entry: str
     argument: str
@@ -532,9 +528,7 @@ LEFT_OUT = {
 
 
 def _signatures() -> Iterator[tuple[str, str]]:
-    """Entry points and those of their arguments that are integers, bools or floats, by the list of
-    public names.
-    """
+    """Entry points, by the list of public names, and their integers, bools and floats."""
     listing = Path(__file__).parents[1] / "house" / "public_api.txt"
     for line in listing.read_text(encoding="utf-8").splitlines():
         found = re.match(r"(?:class )?tabletop_envs\.([\w.]+)\((.*)\)(?: ->.*| <.*)?$", line)

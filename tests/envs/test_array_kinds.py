@@ -1,6 +1,4 @@
-"""Arrays of any kind from users: nothing is compiled again for them, and a read-only view keeps
-nobody from playing.
-"""
+"""Arrays of any kind from users: nothing is compiled again, read-only views harm nobody."""
 
 from __future__ import annotations
 

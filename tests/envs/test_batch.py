@@ -1,6 +1,4 @@
-"""The batch engine: lanes equal single environments; sizes and threads change nothing; errors
-change nothing.
-"""
+"""The batch engine: sizes and threads change nothing; seeds; errors change nothing."""
 
 from __future__ import annotations
 
@@ -191,9 +189,7 @@ def test_a_batch_can_be_pickled_closed_and_used_again(name):
 
 @each_case
 def test_game_agents_play_in_a_batch(name, options):
-    """`states` and `legal_bits` are what a game agent needs: it chooses what it chooses in the
-    single environments.
-    """
+    """By `states` and `legal_bits` a game agent chooses what it does in single environments."""
     batch = make(name, 4, seed=7, **options)
     lanes, actions = np.arange(4), np.zeros(4, np.int64)
     samplers = np.arange(4, dtype=np.uint64)

@@ -1,6 +1,4 @@
-"""A batch's whole state: `set_state` continues what `get_state` gave, by way of JSON, and believes
-nothing that it has not checked.
-"""
+"""`set_state` continues what `get_state` gave, by way of JSON, and believes nothing unchecked."""
 
 from __future__ import annotations
 

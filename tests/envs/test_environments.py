@@ -1,6 +1,4 @@
-"""The shared suite on every game and kind of option, and what ENVS.md says of the library's own
-games alone.
-"""
+"""The shared suite on every game and kind of option, and what concerns these games alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Records and saved games from anybody: every fault is a ValueError that names file, line and
-place, in commands words.
-"""
+"""Records and saved games from anybody: every fault is a ValueError by file, line and place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The Gymnasium vector environments: lane by lane what `SyncVectorEnv` plays, in all three
-autoreset modes.
-"""
+"""The Gymnasium vector environments: lane by lane what `SyncVectorEnv` plays, in all modes."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ def test_a_limit_from_outside_truncates_as_it_does_in_sync_vector_env(name, mode
 
 
 def play_both(name: str, mode: AutoresetMode, **options: Any) -> dict[str, int]:
-    """Play the same in ours and Gymnasium's vector environment, which must be alike; how often
-    episodes ended.
-    """
+    """Play the same in ours and Gymnasium's, which must be alike; how often episodes ended."""
     ours = make_vector(name, 3, autoreset_mode=mode, **options)
     theirs = make_sync(name, 3, mode, **options)
     assert ours.metadata["autoreset_mode"] is mode

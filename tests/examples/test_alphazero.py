@@ -1,6 +1,4 @@
-"""`examples/alphazero.py` runs with a tiny budget, credits, mirrors, gates, grows, evaluates and
-resumes as it says.
-"""
+"""`examples/alphazero.py` with a tiny budget: credits, mirrors, gates, evaluates, resumes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The training examples run a game that they have never heard of: one that is registered and has
-planes in its observation.
-"""
+"""The training examples run a game that they have never heard of, with planes."""
 
 from __future__ import annotations
 

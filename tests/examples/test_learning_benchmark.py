@@ -1,6 +1,4 @@
-"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows what came of
-it.
-"""
+"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows."""
 
 from __future__ import annotations
 

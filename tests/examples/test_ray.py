@@ -1,6 +1,4 @@
-"""`examples/ray_selfplay.py`: what a unit of work gives depends on nobody, and deaths of workers
-and machines change nothing.
-"""
+"""`examples/ray_selfplay.py`: units of work depend on nobody; deaths change nothing."""
 
 from __future__ import annotations
 

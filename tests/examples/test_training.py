@@ -1,6 +1,4 @@
-"""The examples that train run with a tiny budget, and the self-play one credits, evaluates and
-resumes as it says.
-"""
+"""The training examples with a tiny budget; the self-play one credits, evaluates, resumes."""
 
 from __future__ import annotations
 
@@ -133,9 +131,7 @@ def test_a_rollout_without_anything_to_learn_is_refused(
 
 
 def slow_advantages(rollout: Any, discount: float, trace: float) -> dict[tuple[int, int], float]:
-    """Generalised advantages by their definition: a sum over each player's own later decisions in
-    the game.
-    """
+    """Generalised advantages by definition: a sum over each player's own later decisions."""
     plies, games, players = rollout.reward.shape
     found = {}
     for game in range(games):

@@ -1,6 +1,4 @@
-"""Inputs of every dtype and shape to many games at once: taken where they are legal integers, else
-refused with nothing changed.
-"""
+"""Inputs of every dtype and shape to many games: taken where legal, else refused unchanged."""
 
 from __future__ import annotations
 
@@ -137,9 +135,7 @@ def _walk(
     state: Callable[[], list[bytes]],
     named: str,
 ) -> Iterator[Any]:
-    """Give inputs to `take`; yields those that were taken, which are right. The others leave the
-    state as it is.
-    """
+    """Give inputs to `take`; yields those taken, rightly. The others leave the state as it is."""
     rng, counts = random.Random(f"{SEED} {title}"), Counter[str]()
     for _ in range(ROUNDS):
         value = make(rng)

@@ -1,6 +1,4 @@
-"""Options of all entry points at random: taken where they are right, else refused by a name that is
-wrong.
-"""
+"""Options of all entry points at random: taken where right, else refused by a wrong name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Files of records cut and damaged at every place: read as far as they are whole, refused by file
-and line from there on.
-"""
+"""Files of records cut and damaged everywhere: read while whole, then refused by file and line."""
 
 from __future__ import annotations
 

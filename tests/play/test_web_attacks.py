@@ -1,6 +1,4 @@
-"""Who does not know the page's secret can neither read it off the machine nor stop the page. No
-browser.
-"""
+"""Without the page's secret nobody can read it off the machine or stop the page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the page is told: where to click for which action, and nothing that its person must not
-know.
-"""
+"""What the page is told: where to click for what, and nothing its person must not know."""
 
 from __future__ import annotations
 
@@ -117,9 +115,7 @@ def test_the_fields_told_to_be_taken_are(name: str) -> None:
 
 
 def test_what_is_hidden_never_leaves_the_server() -> None:
-    """Games that differ only in what the person cannot know look all the same, also while others
-    lay their stones.
-    """
+    """Games that differ only in what the person cannot know look the same, at all times."""
     web = new_game("meeples", {"num_players": 3})
     pending = 0
     for turn in range(70):

@@ -1,6 +1,4 @@
-"""Pixels and windows: one shape a game, no display for pixels, a clear word where a window needs
-one.
-"""
+"""Pixels and windows: one shape a game, no display for pixels, words where a window needs one."""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ def assert_same(reference, env):
 
 
 def play_both(name, options, seed, choices):
-    """Play one game on both implementations; `choices` gives a number for each action. The
-    positions compared.
-    """
+    """Play one game on both implementations, a number a choice. The positions compared."""
     reference = importlib.import_module(f"tests.reference.{name}").Reference(seed=seed, **options)
     env = raw_env(name, **options)
     env.reset(seed=seed)

@@ -1,6 +1,4 @@
-"""`check_env`: the library's environments pass, and connect four's with each promise broken in turn
-fail with that promise's name.
-"""
+"""`check_env`: connect four with each promise broken in turn fails with that promise's name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`clone(hide_from=…)`: a copy in which all that an agent cannot see is dealt anew, for search from
-that seat.
-"""
+"""`clone(hide_from=…)`: a copy in which all that an agent cannot see is dealt anew."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""meeples in words and pictures: action names, the drawing, what it says of each phase and hides
-from whom.
-"""
+"""meeples in words: action names, the drawing, what it says of each phase and hides."""
 
 from __future__ import annotations
 

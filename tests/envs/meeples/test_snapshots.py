@@ -1,6 +1,4 @@
-"""Positions of meeples as data: what the rules allow is restored, what they do not is refused in
-words.
-"""
+"""Positions of meeples as data: what the rules allow is restored, else refused in words."""
 
 from __future__ import annotations
 

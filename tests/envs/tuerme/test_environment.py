@@ -1,6 +1,4 @@
-"""tuerme alone: impossible snapshots, the deal, conservation, the observation decoded, names and
-drawing.
-"""
+"""tuerme alone: snapshots, deal, conservation, the observation decoded, names and drawing."""
 
 from __future__ import annotations
 
@@ -151,9 +149,7 @@ def deals(count):
 
 
 def unfairness(kinds):
-    """The probability that a fair deal is at least as uneven, over 16 kinds of stones on 80
-    streets.
-    """
+    """The probability that a fair deal is at least as uneven: 16 kinds of stones on 80 streets."""
     counts = np.stack([(kinds == kind).sum(axis=0) for kind in range(16)])
     expected = len(kinds) * 5 / 80
     # Rows and columns of a deal have fixed sums; the streets of one deal differ by 80/79 more than
@@ -180,9 +176,7 @@ def test_t3_a_biased_shuffle_would_be_found_out():
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_stones_are_conserved_in_random_games(num_players):
-    """80 stones in all, 20 of each symbol, heights 1 … 5, no more stacks of a kind than stones, in
-    every position.
-    """
+    """80 stones, 20 of each symbol, heights 1 … 5, no more stacks of a kind than stones."""
     batch = tabletop_envs.make_batch("tuerme-v0", 64, seed=6, num_players=num_players)
     for _ in range(550):
         parts = batch.split_observation(batch.observation)
