@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import select
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +21,7 @@ from tabletop_envs.cli.tournament_command import cross_table, seats_table, stand
 from tests.arena.test_arena import drawn, outcome, small_table, table_of
 from tests.cli.command_line import plain, run, run_json
 from tests.games import each_game
+from tests.terminals import terminal
 
 pytest.importorskip("openskill")
 
@@ -209,32 +206,14 @@ main()
 
 
 def test_ctrl_c_shows_what_there_is_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    pty = pytest.importorskip("pty")
     path = tmp_path / "games.jsonl"
     words = "kirche random greedy --games 30 --seed 2 --option max_plies=12".split()
     words += ["--output", str(path)]
-    master, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "tournament", *words, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        text=True,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
-    os.close(terminal)
-    shown, end = "", time.monotonic() + 300
-    try:
-        while not re.search(r" [1-9]\d*/30.*(random|greedy) \d+\.\d%", shown):
-            ready, _, _ = select.select([master], [], [], max(0, end - time.monotonic()))
-            assert ready, shown
-            shown += os.read(master, 4096).decode(errors="replace")
-        process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=300)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
-    assert process.returncode == 130
+    with terminal("tournament", *words, "--json", code=SLOW) as shown:
+        shown.wait_for(r" [1-9]\d*/30.*(random|greedy) \d+\.\d%")
+        shown.process.send_signal(signal.SIGINT)
+        stdout, _ = shown.process.communicate(timeout=300)
+    assert shown.process.returncode == 130
     document = json.loads(stdout)
     assert document["interrupted"] is True
     assert 0 < document["games"] < document["planned"] == 30

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from tabletop_envs.envs.batch import RolloutCounts
 from tabletop_envs.envs.kirche import Kirche
 from tabletop_envs.game import Option, max_plies_option
 from tests.cli.command_line import plain, run, run_json
+from tests.terminals import MAIN, terminal
 
 IDS = [registry.batch_id(name) for name in registry.game_names()]
 SMALL = ("--num-envs", "8", "--seed", "3")
@@ -278,14 +278,6 @@ def test_list_names_games_ids_and_options() -> None:
 
 # How the process begins and ends
 
-# As `main` is called by the entry point; SIGINT means what it means to a command in the foreground.
-MAIN = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from tabletop_envs.cli import main
-main()
-"""
-
 
 @pytest.mark.parametrize("words", [["--help"], ["selfplay", "--help"], ["--version"]])
 def test_help_and_version_import_no_numba(words: list[str]) -> None:
@@ -315,63 +307,15 @@ def test_without_the_extra_an_error_names_it(missing: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-class Terminal:
-    """A real process whose stderr is a terminal, as far as it can tell."""
-
-    def __init__(self, *words: str) -> None:
-        import pty
-
-        self.master, terminal = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, *words],
-            stdout=subprocess.PIPE,
-            stderr=terminal,
-            text=True,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-        )
-        os.close(terminal)
-        self.shown = ""
-
-    def wait_until_shown(self, pattern: str, seconds: float = 300) -> None:
-        """Read the terminal until the pattern is there; the process is killed if it does not come."""
-        import select
-
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.shown):
-            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                pytest.fail(f"{pattern!r} did not appear: {self.shown!r}")
-            self.shown += os.read(self.master, 4096).decode(errors="replace")
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-        os.close(self.master)
-
-
-@pytest.fixture
-def endless() -> Iterator[Any]:
-    """Starts a self-play without end on a terminal."""
-    pytest.importorskip("pty")
-    terminals = []
-
-    def start(*words: str) -> Terminal:
-        terminals.append(Terminal("selfplay", "kirche", "--steps", str(10**12), *SMALL, *words))
-        return terminals[-1]
-
-    yield start
-    for terminal in terminals:
-        terminal.close()
-
-
 @pytest.mark.parametrize("words", [["--json"], []], ids=["json", "table"])
-def test_ctrl_c_shows_what_there_is_so_far(endless: Any, words: list[str]) -> None:
-    terminal = endless(*words)
-    terminal.wait_until_shown("compiling")
-    terminal.wait_until_shown(r"kirche-v0.*actions/s, [1-9][0-9,]* games")
-    terminal.process.send_signal(signal.SIGINT)
-    stdout, _ = terminal.process.communicate(timeout=300)
-    assert terminal.process.returncode == 130
+def test_ctrl_c_shows_what_there_is_so_far(words: list[str]) -> None:
+    play = ("selfplay", "kirche", "--steps", str(10**12), *SMALL, *words)
+    with terminal(*play) as shown:
+        shown.wait_for("compiling")
+        shown.wait_for(r"kirche-v0.*actions/s, [1-9][0-9,]* games")
+        shown.process.send_signal(signal.SIGINT)
+        stdout, _ = shown.process.communicate(timeout=300)
+    assert shown.process.returncode == 130
     if words:
         document = json.loads(stdout)
         assert document["interrupted"] is True

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import random
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +19,7 @@ from tabletop_envs.play.session import Session, load, save
 from tabletop_envs.play.terminal import COMMAND_WORDS, find_move
 from tests.cli.command_line import plain, run
 from tests.games import each_case, each_game, legal_actions, over, raw_env
+from tests.terminals import terminal
 
 
 @pytest.fixture(autouse=True)
@@ -469,89 +465,21 @@ def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
 # A real terminal
 
 
-class RealTerminal:
-    """The command in a process whose standard streams are a terminal of 100 × 40."""
-
-    def __init__(self, *words: str) -> None:
-        import fcntl
-        import pty
-        import struct
-        import termios
-
-        self.master, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        # It does not answer when it is asked where its cursor is.
-        environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        environment.pop("NO_COLOR", None)
-        code = (
-            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-            "from tabletop_envs.cli import main; main()"
-        )
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "play", *words],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(terminal)
-        self.shown = ""
-
-    def wait_for(self, text: str, seconds: float = 300) -> str:
-        """Read until a text has come; all that was shown before it and since the last wait."""
-        import select
-
-        end = time.monotonic() + seconds
-        while text not in self.shown:
-            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                pytest.fail(f"{text!r} did not appear: {self.shown!r}")
-            self.shown += os.read(self.master, 4096).decode(errors="replace")
-        before, _, self.shown = self.shown.partition(text)
-        return before + text
-
-    def type(self, keys: str) -> None:
-        os.write(self.master, keys.encode())
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-
-
-@pytest.fixture
-def terminal() -> Iterator[Any]:
-    """Starts the command on a terminal."""
-    pytest.importorskip("pty")
-    pytest.importorskip("prompt_toolkit")
-    started = []
-
-    def start(*words: str) -> RealTerminal:
-        started.append(RealTerminal(*words))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.close()
-
-
 @pytest.mark.parametrize(("key", "exit_code"), [("\x03", 130), ("\x04", 0)], ids=["C-c", "C-d"])
-def test_a_terminal_completes_names_and_saves_at_the_end(
-    terminal: Any, key: str, exit_code: int
-) -> None:
-    one = terminal("kirche", "--opponent", "random", "--seed", "2", "--save", "game.jsonl")
-    one.wait_for("player_0 (you) to move, 8 legal moves")
-    one.wait_for(">")
-    one.type("place spire 6,6 v")
-    one.wait_for("place spire 6,6 vertical")  # offered by the menu
-    one.type("\t\r")
-    one.wait_for("player_0 (you): place spire 6,6 vertical")
-    shown = one.wait_for("player_0 (you) to move, 2 legal moves")
-    assert "\x1b[" in shown  # the board in colours
-    one.wait_for(">")
-    one.type(key)
-    one.wait_for("saved: game.jsonl")
-    one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
-    assert one.process.wait(300) == exit_code
+def test_a_terminal_completes_names_and_saves_at_the_end(key: str, exit_code: int) -> None:
+    words = "play kirche --opponent random --seed 2 --save game.jsonl".split()
+    with terminal(*words, full=True) as one:
+        one.wait_for(r"player_0 \(you\) to move, 8 legal moves")
+        one.wait_for(">")
+        one.type("place spire 6,6 v")
+        one.wait_for("place spire 6,6 vertical")  # offered by the menu
+        one.type("\t\r")
+        one.wait_for(r"player_0 \(you\): place spire 6,6 vertical")
+        shown = one.wait_for(r"player_0 \(you\) to move, 2 legal moves")
+        assert "\x1b[" in shown  # the board in colours
+        one.wait_for(">")
+        one.type(key)
+        one.wait_for("saved: game.jsonl")
+        one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
+        assert one.process.wait(300) == exit_code
     assert len(load("game.jsonl").actions) == 1
