@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tabletop_envs.arena.records import GameRecord
@@ -54,7 +52,7 @@ def round_to_play() -> GameRecord:
     return next(record for seed in range(200) if (record := simulate(seed, 8)))
 
 
-def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser: Any) -> None:
+def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser):
     with served(Session.resume(round_to_play())) as (game, address):
         player = Player(browser, game, address)
         session = game.session
@@ -82,7 +80,7 @@ def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser: Any) -> Non
         ]
 
 
-def test_several_people_before_one_screen_see_a_curtain_between_them(browser: Any) -> None:
+def test_several_people_before_one_screen_see_a_curtain_between_them(browser):
     with served(Session("meeples", ["human", "human"], 2)) as (game, address):
         browser.get(address)
         hidden = "return [...document.querySelectorAll('#board svg')].every((each) => getComputedStyle(each).visibility === 'hidden')"

@@ -1,7 +1,5 @@
 """Bits, chance, perft, and that compiled loops are cached and of the right types."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -136,11 +134,7 @@ def test_bounded_numbers_are_fair():
 def test_compiled_results_have_the_right_types():
     """One signed operand would turn a bitboard into a float."""
     word = np.uint64(5)
-    for function, arguments in (
-        (count, (word,)),
-        (lowest, (word,)),
-        (nth, (word, np.uint64(0))),
-    ):
+    for function, arguments in ((count, (word,)), (lowest, (word,)), (nth, (word, np.uint64(0)))):
         function(*arguments)
         assert str(function.nopython_signatures[0].return_type) == "uint64"
     compiled_below(word, word)

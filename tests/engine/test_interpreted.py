@@ -1,7 +1,5 @@
 """With `NUMBA_DISABLE_JIT=1` kernels and loops run as Python and play the same games."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The cache on disk may fail in every way: loops are compiled then, and one warning says so."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import logging

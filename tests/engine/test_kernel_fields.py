@@ -1,7 +1,5 @@
 """A typo in the name of a state's field is reported with file and line, at the first use."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from types import SimpleNamespace

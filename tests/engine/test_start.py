@@ -1,7 +1,5 @@
 """Starting: caches in read-only installs, without writable folders, in many processes at once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

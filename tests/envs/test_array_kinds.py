@@ -1,7 +1,5 @@
 """Arrays of any kind from users: nothing is compiled again, read-only views harm nobody."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

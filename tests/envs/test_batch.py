@@ -1,7 +1,5 @@
 """The batch engine: sizes and threads change nothing; seeds; errors change nothing."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Snapshots as data: what is taken, and what is refused by name (`check_env` looks at copies)."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -1,7 +1,5 @@
 """The turn-based parallel environments, on every game."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -4,8 +4,6 @@ snapshots restored; else refused.
 The fuzz step looks for more of them (`tests/fuzz`).
 """
 
-from __future__ import annotations
-
 import copy
 import random
 

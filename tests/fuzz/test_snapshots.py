@@ -1,7 +1,5 @@
 """Mutated snapshots of every game: refused unchanged, or played to the end (`-m fuzz`)."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The SVG drawings of all games: complete, honest about what is hidden, and no burden to the game."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import os

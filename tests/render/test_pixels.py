@@ -1,7 +1,5 @@
 """Pixels and windows: one shape a game, no display for pixels, words where a window needs one."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

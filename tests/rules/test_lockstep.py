@@ -4,8 +4,6 @@ Hypothesis chooses options, seed and actions, and shrinks what fails to the shor
 (`pytest -m soak`) does the same over a million positions a game.
 """
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import os

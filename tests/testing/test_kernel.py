@@ -273,11 +273,7 @@ def test_a_broken_promise_is_named(tmp_path, interpreted, old, new, promise):
 
 
 DEALT = {
-    "deal_hidden plays": (
-        "state.ply += 1",
-        True,
-        "deal_hidden: ply stays",
-    ),
+    "deal_hidden plays": ("state.ply += 1", True, "deal_hidden: ply stays"),
     "deal_hidden changes what is seen": (
         "state.stones[1 - player] = generator >> np.uint64(42)",
         True,

@@ -1,7 +1,5 @@
 """kirche alone: impossible snapshots, the observation decoded, action names, the drawing."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

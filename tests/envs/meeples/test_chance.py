@@ -1,7 +1,5 @@
 """Deal, dice and guesses at hidden hands are fair, by tests that slightly unfair ones fail."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 

@@ -1,7 +1,5 @@
 """`clone(hide_from=…)`: a copy in which all that an agent cannot see is dealt anew."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """meeples in words: action names, the drawing, what it says of each phase and hides."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 
@@ -98,11 +96,7 @@ WALKS = {
     ),
     "sidestep": (
         position(
-            "sidestep",
-            ALL_STONES,
-            {at(12, 13): 0, at(12, 18): 1},
-            fired=[3],
-            source=at(12, 13),
+            "sidestep", ALL_STONES, {at(12, 13): 0, at(12, 18): 1}, fired=[3], source=at(12, 13)
         ),
         [("player_0 to sidestep with a meeple, or decline; set off on 12,13", "decline")],
     ),

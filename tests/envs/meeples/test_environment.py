@@ -1,7 +1,5 @@
 """meeples alone: what holds in every position of random games, and the manual's numbers."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

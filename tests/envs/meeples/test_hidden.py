@@ -1,7 +1,5 @@
 """What a player of meeples sees: all that may be known, and nothing hidden."""
 
-from __future__ import annotations
-
 import copy
 import random
 

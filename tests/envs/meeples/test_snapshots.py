@@ -1,7 +1,5 @@
 """Positions of meeples as data: what the rules allow is restored, else refused in words."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """tuerme alone: snapshots, deal, conservation, the observation decoded, names and drawing."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
