@@ -46,13 +46,14 @@ def check_env(
       agent cannot tell from the true one, in text, observation and mask.
     - Illegal actions, and what is no action, raise ValueError, named, and change nothing; or an
       illegal action loses the game; `max_plies` ends a game.
-    - Snapshots are plain JSON, and every position is restored as it was; impossible ones raise
+    - Snapshots are plain JSON, and positions are restored as they were; impossible ones raise
       ValueError and change nothing; clones, deep copies, pickles and restored games share nothing
       and continue identically, to the end of the game and into the next.
     - A batch has arrays of the promised shapes and dtypes, and plays, lane for lane and action for
       action, what the environment plays.
 
-    A game of some hundred actions takes about ten seconds for each of its options.
+    Where everything is compiled, a game of some hundred actions takes some seconds for each of its
+    options.
 
     Args:
         env: A function that makes the environment and takes its arguments and options (`env`,

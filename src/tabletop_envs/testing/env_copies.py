@@ -21,8 +21,8 @@ from tabletop_envs.testing.contract import (
 )
 from tabletop_envs.testing.env_games import check_snapshot, play_again
 
-# How many actions a position is played on that no game has led to.
-FOLLOWING = 12
+# How many actions a position is played on that no game has led to, and copies before the middle.
+FOLLOWING, BEGINNING = 12, 40
 # What `restore` must refuse wherever it stands in a snapshot, or give back as it is.
 NONSENSE: tuple[Any, ...] = (
     *(None, True, -1, 100, 10**30, 0.5, "a", [], {}, [None], [[None]], [{}]),
@@ -31,7 +31,7 @@ NONSENSE: tuple[Any, ...] = (
 
 
 def check_copies(make: MakeEnv, whole: Played) -> None:
-    """Check copies of all kinds, from the beginning, the middle and the end of a game to its end.
+    """Check copies of all kinds, at the beginning, and from the middle to the end of a game.
 
     Before the first reset, an environment can be copied as well.
     """
@@ -46,7 +46,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
             f"{way}: a copy made before the first reset plays",
             twin.agents,
         )
-    for moment in sorted({0, min(3, length), length // 2, max(length - 1, 0), length}):
+    for moment in sorted({0, min(3, length), -(-length // 2), max(length - 1, 0), length}):
         env, played = play_again(make, whole, moment)
         options = played.options
         check_snapshot(env, played)
@@ -55,7 +55,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
         before = look(env)
         lead = copy_by("clone", env, make, options, played)
         views, actions = [look(lead)], []
-        while not is_over(lead):
+        while not is_over(lead) and (len(actions) < BEGINNING or 2 * moment >= length):
             actions.append(rng.choice(legal_actions(lead)))
             lead.step(actions[-1])
             views.append(look(lead))
@@ -70,7 +70,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
                     f"{way}: what follows is the same, board and randomness",
                     f"{different} differ after the further actions {actions[:number]}",
                 )
-            check_resets(way, env, twin, played)
+            check_resets(way, env, copy_by(way, env, make, options, played), played)
             check_apart(way, env, copy_by(way, env, make, options, played), played)
         played.require(
             not differing(before, look(env)),

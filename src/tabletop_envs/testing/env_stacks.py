@@ -37,12 +37,12 @@ def check_pettingzoo(make: MakeEnv, game: Game, options: Mapping[str, Any]) -> N
     ):
         given = {**options, "mask_in": mask_in, "on_illegal": on_illegal}
         aec = partial(make, **given)
-        tests = [(api_test, aec, True, 500), (seed_test, aec, False, 200)]
+        tests = [(api_test, aec, True, 300), (seed_test, aec, False, 150)]
         if on_illegal == "lose":  # The tests of parallel environments play illegal actions.
             parallel = partial(TabletopParallelEnv, game, **given)
             tests += [
-                (parallel_api_test, parallel, True, 200),
-                (parallel_seed_test, parallel, False, 200),
+                (parallel_api_test, parallel, True, 150),
+                (parallel_seed_test, parallel, False, 150),
             ]
         for test, env, made, cycles in tests:
             name = f"pettingzoo.test.{test.__name__}"

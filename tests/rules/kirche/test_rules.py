@@ -1,7 +1,7 @@
 """The rules of kirche, one test for each thing that a rule says: placing (K1 … K6) and the end
-(K11, K12). The turns between them (K7 … K10) are in `test_kirche_rules_turns.py`.
+(K11, K12). The turns between them (K7 … K10) are in `test_turns.py`.
 
-Pieces are written as in "S16- N17| H30-"; `kirche_setup.py` shows the numbers of the squares.
+Pieces are written as in "S16- N17| H30-"; `positions.py` shows the numbers of the squares.
 """
 
 import random

@@ -1,7 +1,7 @@
 """The rules of kirche, one test for each thing that a rule says: the turns (K7 … K9) and the town
-that wins (K10). Placing and the end are in `test_kirche_rules.py`.
+that wins (K10). Placing and the end are in `test_rules.py`.
 
-Pieces are written as in "S16- N17| H30-"; `kirche_setup.py` shows the numbers of the squares.
+Pieces are written as in "S16- N17| H30-"; `positions.py` shows the numbers of the squares.
 """
 
 import pytest

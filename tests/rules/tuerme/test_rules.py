@@ -1,6 +1,6 @@
 """Spiel der Türme: the board, the deal and the moves (T1 … T9).
 
-The other rules: test_tuerme_end_rules.py.
+The other rules: test_end.py.
 """
 
 from __future__ import annotations
