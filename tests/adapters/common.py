@@ -1,6 +1,4 @@
-"""What the tests of the adapters share: a guard before the kernels, scripts from docstrings, and
-missing extras.
-"""
+"""What the adapters' tests share: a guard before the kernels, scripts, missing extras."""
 
 from __future__ import annotations
 
@@ -36,18 +34,14 @@ ENDING: list[tuple[str, dict[str, Any]]] = [
 
 
 class Guard:
-    """Looks at every action on its way into a compiled loop: how many there were, and what illegal
-    ones.
-    """
+    """Looks at every action on its way into a compiled loop, and counts the illegal ones."""
 
     def __init__(self) -> None:
         self.actions = 0
         self.illegal: list[int] = []
 
     def look(self, states: Any, legal: Any, lanes: Any, actions: Any) -> None:
-        """Count the actions of `lanes`; AssertionError where one is not in its lane's set of legal
-        actions.
-        """
+        """Count the actions of `lanes`; AssertionError where one is not legal in its lane."""
         bits = WORD_BITS[states.dtype]
         words, shifts = np.divmod(actions[lanes], bits)
         inside = (words >= 0) & (words < legal.shape[1])
@@ -119,9 +113,7 @@ def run_script(script: str, *shorter: tuple[str, str], **names: Any) -> dict[str
 
 
 def import_error_without(package: str, module: str) -> str:
-    """The message of the ImportError that importing an adapter raises where a stack's package is
-    missing.
-    """
+    """The message of the ImportError that an adapter raises without its stack's package."""
     code = f"""
 import sys
 sys.modules[{package!r}] = None

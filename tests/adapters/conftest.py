@@ -1,7 +1,5 @@
 """What all tests of the stacks start from: the same chance."""
 
-from __future__ import annotations
-
 import random
 import sys
 
@@ -10,7 +8,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def seeded() -> None:
+def seeded():
     """The global generators, from which stacks draw their networks and exploration."""
     random.seed(1)
     np.random.seed(1)

@@ -19,7 +19,7 @@ def refused(argument: str, values: list[Any], call: Callable[[Any], object]) -> 
             call(value)
 
 
-def test_sb3() -> None:
+def test_sb3():
     pytest.importorskip("stable_baselines3")
     from tabletop_envs.adapters import sb3
 
@@ -32,7 +32,7 @@ def test_sb3() -> None:
     refused("action", LANE_ACTIONS, env.step)
 
 
-def test_tianshou() -> None:
+def test_tianshou():
     pytest.importorskip("tianshou")
     from tabletop_envs.adapters import tianshou
 
@@ -48,7 +48,7 @@ def test_tianshou() -> None:
     refused("id", [[0.0], [True, False], True, "0", [2], [-1], [0, 0]], env.reset)
 
 
-def test_torchrl() -> None:
+def test_torchrl():
     pytest.importorskip("torchrl")
     import torch
 
@@ -65,7 +65,7 @@ def test_torchrl() -> None:
             env.step(start.clone().set("action", wrong))
 
 
-def test_pufferlib() -> None:
+def test_pufferlib():
     pytest.importorskip("pufferlib")
     from tabletop_envs.adapters.pufferlib import TabletopEnv
 
@@ -78,7 +78,7 @@ def test_pufferlib() -> None:
     refused("action", LANE_ACTIONS, env.step)
 
 
-def test_jax() -> None:
+def test_jax():
     pytest.importorskip("jax")
     from tabletop_envs.adapters.jax import make_step
 
@@ -91,7 +91,7 @@ def test_jax() -> None:
             step(state, np.array(wrong))
 
 
-def test_rllib() -> None:
+def test_rllib():
     pytest.importorskip("ray.rllib")
     from tabletop_envs.adapters.rllib import TabletopMultiAgentEnv
 

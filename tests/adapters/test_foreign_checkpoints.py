@@ -1,6 +1,4 @@
-"""Checkpoints of the training examples from somebody else: refused with the file's name and the
-place, before anything is touched.
-"""
+"""Checkpoints from somebody else: refused by file and place, before anything is touched."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def make_run(example: ModuleType, folder: Path) -> Any:
 
 
 @pytest.fixture(scope="module", params=SMALL)
-def attacked(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Attacked]:
+def attacked(request, tmp_path_factory):
     """Each example with a run, and with a copy of it to attack."""
     if request.param == "ray_selfplay":
         pytest.importorskip("ray", reason="Ray is not installed: the extra ray")
@@ -131,13 +127,11 @@ def hostile(value: Any, place: tuple[Any, ...]) -> Iterator[Any]:
             yield float("inf")
 
 
-def test_what_it_has_saved_it_loads(attacked: Attacked) -> None:
+def test_what_it_has_saved_it_loads(attacked):
     attacked.load(attacked.content())
 
 
-def test_nothing_of_another_form_is_believed(
-    attacked: Attacked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_of_another_form_is_believed(attacked, tmp_path, capsys):
     content, path = attacked.content(), tmp_path / "checkpoint.pt"
     tried = 0
     for place in places(content):
@@ -191,7 +185,7 @@ OUT_OF_RANGE: dict[str, list[tuple[tuple[Any, ...], float, str]]] = {
 }
 
 
-def test_nothing_out_of_range_is_believed(attacked: Attacked) -> None:
+def test_nothing_out_of_range_is_believed(attacked):
     content = attacked.content()
     for place, number, name in OUT_OF_RANGE[attacked.example.__name__]:
         value = content
@@ -201,9 +195,7 @@ def test_nothing_out_of_range_is_believed(attacked: Attacked) -> None:
         attacked.refuses(changed(content, place, other), name)
 
 
-def test_commands_say_it_in_a_line(
-    attacked: Attacked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_say_it_in_a_line(attacked, tmp_path, capsys):
     content = attacked.content()
     states = "games" if "games" in content else "batch"
     attacks: list[tuple[Callable[[], object], str]] = [
@@ -233,12 +225,7 @@ class Evil:
         return Path.touch, (Path("evil"),)
 
 
-def test_no_code_is_run_and_no_rubbish_read(
-    attacked: Attacked,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_code_is_run_and_no_rubbish_read(attacked, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "checkpoint.pt"
     torch.save({"settings": Evil()}, path)
@@ -257,9 +244,7 @@ def test_no_code_is_run_and_no_rubbish_read(
     )
 
 
-def test_nothing_is_written_through_links(
-    attacked: Attacked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_written_through_links(attacked, tmp_path, capsys):
     victim, folder = tmp_path / "victim", tmp_path / "run"
     shutil.copytree(attacked.folder, folder)
     for name in ("progress.csv", "evaluation.csv"):
@@ -281,7 +266,7 @@ def test_nothing_is_written_through_links(
     assert not (folder / "checkpoint.pt").is_symlink()
 
 
-def test_logs_are_named_by_the_program_alone(attacked: Attacked, tmp_path: Path) -> None:
+def test_logs_are_named_by_the_program_alone(attacked, tmp_path):
     content = attacked.content()
     if "sizes" not in content:
         pytest.skip("only Ray's checkpoints name logs")
@@ -295,7 +280,7 @@ def test_logs_are_named_by_the_program_alone(attacked: Attacked, tmp_path: Path)
         assert victim.read_text() == "all that there is"
 
 
-def test_agents_are_made_of_checked_networks_only(attacked: Attacked, tmp_path: Path) -> None:
+def test_agents_are_made_of_checked_networks_only(attacked, tmp_path):
     if not hasattr(attacked.example, "load_agent"):
         pytest.skip("only AlphaZero's checkpoints become agents")
     content, path = attacked.content(), tmp_path / "checkpoint.pt"

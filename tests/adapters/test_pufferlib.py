@@ -1,6 +1,4 @@
-"""PufferLib: the native environment, alone, beside the vector environment, in PufferLib's vectors
-and its trainer.
-"""
+"""PufferLib: the native environment alone, beside ours, in PufferLib's vectors and trainer."""
 
 from __future__ import annotations
 
@@ -32,13 +30,7 @@ import torch
 from tabletop_envs.adapters import pufferlib as adapter
 from tabletop_envs.adapters.pufferlib import TabletopEnv, split, train_config
 from tabletop_envs.envs.vector import TabletopVectorEnv
-from tests.adapters.common import (
-    ENDING,
-    guarded,
-    import_error_without,
-    run_script,
-    scripts,
-)
+from tests.adapters.common import ENDING, guarded, import_error_without, run_script, scripts
 from tests.games import each_case, each_game
 
 MaskedPolicy = run_script(scripts(adapter)[0])["MaskedPolicy"]

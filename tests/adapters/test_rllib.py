@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ from tests.games import GAMES, each_case, each_game
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _ray() -> Iterator[None]:
+def _ray():
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield
     ray.shutdown()
@@ -48,9 +47,7 @@ def legal(observation: Any, rng: np.random.Generator) -> int:
 
 
 @each_case
-def test_multi_agent_games_are_those_of_the_aec_environment(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_multi_agent_games_are_those_of_the_aec_environment(name, options):
     env = rllib.TabletopMultiAgentEnv(name, **options)
     aec = TabletopEnv(get_game(name), **options)
     check_multiagent_environments(env)
@@ -80,7 +77,7 @@ def test_multi_agent_games_are_those_of_the_aec_environment(
     assert not any(info["illegal_action"] for info in infos.values())
 
 
-def test_multi_agent_samples_are_legal_and_copies_plain() -> None:
+def test_multi_agent_samples_are_legal_and_copies_plain():
     env = rllib.TabletopMultiAgentEnv("kirche", on_illegal="raise")
     (agent,) = env.reset(seed=1)[0]
     space = env.get_action_space(agent)
@@ -92,7 +89,7 @@ def test_multi_agent_samples_are_legal_and_copies_plain() -> None:
         env.get_action_space("player_7")
 
 
-def test_multi_agent_actions_of_others_are_refused() -> None:
+def test_multi_agent_actions_of_others_are_refused():
     env = rllib.TabletopMultiAgentEnv("kirche")
     with pytest.raises(error.ResetNeeded):
         env.step({"player_0": 0})
@@ -103,7 +100,7 @@ def test_multi_agent_actions_of_others_are_refused() -> None:
     assert env.env.infos["player_0"]["ply"] == 0
 
 
-def test_multi_agent_illegal_actions_lose() -> None:
+def test_multi_agent_illegal_actions_lose():
     env = rllib.TabletopMultiAgentEnv("tuerme", num_players=3)
     observations, _ = env.reset(seed=1)
     with pytest.warns(UserWarning, match="masked_module"):
@@ -116,9 +113,7 @@ def test_multi_agent_illegal_actions_lose() -> None:
 
 
 @each_case
-def test_single_environments_have_their_mask_in_the_observation(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_single_environments_have_their_mask_in_the_observation(name, options):
     env = rllib.env_creator(name, **options)({})
     vector = rllib.env_creator(name, **options)({"num_envs": 2})
     plain = TabletopGymEnv(name, **options)
@@ -145,7 +140,7 @@ def test_single_environments_have_their_mask_in_the_observation(
 
 
 @pytest.mark.parametrize("environments", [{}, {"num_envs": 2}])
-def test_illegal_actions_of_one_learner_are_warned_of(environments: dict[str, Any]) -> None:
+def test_illegal_actions_of_one_learner_are_warned_of(environments):
     env = rllib.env_creator("kirche")(environments)
     seen, info = env.reset(seed=1)
     assert not np.any(info["illegal_action"])
@@ -154,7 +149,7 @@ def test_illegal_actions_of_one_learner_are_warned_of(environments: dict[str, An
     assert np.all(info["illegal_action"]) and np.all(rewards == -1)
 
 
-def test_the_environment_config_goes_first() -> None:
+def test_the_environment_config_goes_first():
     create = rllib.env_creator("kirche", seat=0, num_houses=3)
     assert create({}).unwrapped.options["num_houses"] == 3
     assert create({"num_houses": 2}).unwrapped.options["num_houses"] == 2
@@ -164,7 +159,7 @@ def test_the_environment_config_goes_first() -> None:
     )
 
 
-def test_faults_show_when_registering() -> None:
+def test_faults_show_when_registering():
     with pytest.raises(ValueError, match="there is no game 'chess'"):
         rllib.register("chess")
     with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
@@ -197,7 +192,7 @@ def config_of(name: str, multi_agent: bool, mode: str, **options: Any) -> PPOCon
 @pytest.mark.parametrize(
     ("name", "mode"), [*((name, "vector_entry_point") for name in GAMES), ("kirche", "sync")]
 )
-def test_one_learner_acts_legally_and_sees_losses(name: str, mode: str) -> None:
+def test_one_learner_acts_legally_and_sees_losses(name, mode):
     runner = SingleAgentEnvRunner(config=config_of(name, False, mode))
     with guarded() as guard:
         episodes = runner.sample(num_episodes=12)
@@ -215,7 +210,7 @@ def test_one_learner_acts_legally_and_sees_losses(name: str, mode: str) -> None:
 
 
 @each_game
-def test_all_players_act_legally_and_see_losses(name: str) -> None:
+def test_all_players_act_legally_and_see_losses(name):
     runner = MultiAgentEnvRunner(config=config_of(name, True, "sync"))
     with guarded() as guard:
         episodes = runner.sample(num_episodes=5)
@@ -233,8 +228,8 @@ def test_all_players_act_legally_and_see_losses(name: str) -> None:
 @pytest.mark.parametrize("multi_agent", [False, True])
 @pytest.mark.parametrize(("name", "options"), ENDING)
 def test_value_targets_have_results_and_nothing_beyond_them(
-    name: str, options: dict[str, Any], multi_agent: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    name, options, multi_agent, monkeypatch
+):
     targets_of, found = general_advantage_estimation.compute_value_targets, []
 
     def looked_at(*, values: Any, rewards: Any, terminateds: Any, **others: Any) -> Any:
@@ -259,7 +254,7 @@ def test_value_targets_have_results_and_nothing_beyond_them(
     assert np.median(targets[~ends]) > 2
 
 
-def test_players_own_views_follow_each_other() -> None:
+def test_players_own_views_follow_each_other():
     runner = MultiAgentEnvRunner(config=config_of("kirche", True, "sync", max_plies=60))
     (episode,) = runner.sample(num_episodes=1)
     aec = TabletopEnv(get_game("kirche"), obs_key="observations", num_houses=1, max_plies=60)
@@ -280,7 +275,7 @@ def test_players_own_views_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_the_scripts_of_the_docstring(place: int) -> None:
+def test_the_scripts_of_the_docstring(place):
     chosen = scripts(rllib)
     imports = "\n".join(chosen[0].splitlines()[:2]) + "\n"
     loop = "algorithm = config" + chosen[0].split("algorithm = config")[1]
@@ -302,6 +297,6 @@ def test_the_scripts_of_the_docstring(place: int) -> None:
     algorithm.stop()
 
 
-def test_a_missing_stack_is_named() -> None:
+def test_a_missing_stack_is_named():
     message = import_error_without("ray", "tabletop_envs.adapters.rllib")
     assert "ray" in message and 'pip install "tabletop-envs[rllib]"' in message

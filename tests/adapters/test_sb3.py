@@ -37,9 +37,7 @@ def random_actions(masks: Any, rng: np.random.Generator) -> Any:
 
 
 @each_case
-def test_games_are_those_of_monitored_single_environments(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_games_are_those_of_monitored_single_environments(name, options):
     ours = sb3.make_vec_env(name, 3, seed=5, **options)
 
     def make() -> Monitor:
@@ -74,7 +72,7 @@ def test_games_are_those_of_monitored_single_environments(
             assert info["episode"]["l"] == one["episode"]["l"]
 
 
-def test_a_game_ended_by_max_plies_is_no_time_limit() -> None:
+def test_a_game_ended_by_max_plies_is_no_time_limit():
     env = sb3.make_vec_env("kirche", 2, seed=1, seat=0, max_plies=1)
     env.reset()
     _, rewards, dones, infos = env.step(get_action_masks(env).argmax(axis=1))
@@ -85,9 +83,7 @@ def test_a_game_ended_by_max_plies_is_no_time_limit() -> None:
 
 
 @pytest.mark.parametrize(("name", "options"), ENDING)
-def test_the_rollout_buffer_has_results_and_nothing_beyond_them(
-    name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rollout_buffer_has_results_and_nothing_beyond_them(name, options, monkeypatch):
     env = sb3.make_vec_env(name, 4, seed=1, on_illegal="raise", **options)
     model = MaskablePPO("MlpPolicy", env, n_steps=64, seed=1, device="cpu")
     # Values far above any result: what is bootstrapped shows.
@@ -115,7 +111,7 @@ def test_the_rollout_buffer_has_results_and_nothing_beyond_them(
     assert buffer.returns[:-1][~ends[:-1]].min() > 2
 
 
-def test_plain_evaluation_says_why_it_loses(recwarn: pytest.WarningsRecorder) -> None:
+def test_plain_evaluation_says_why_it_loses(recwarn):
     env = sb3.make_vec_env("kirche", 4, seed=1, num_houses=1)
     model = MaskablePPO("MlpPolicy", env, n_steps=8, seed=1, device="cpu")
     with guarded():
@@ -136,7 +132,7 @@ def test_plain_evaluation_says_why_it_loses(recwarn: pytest.WarningsRecorder) ->
 
 
 @each_game
-def test_learners_see_losses(name: str) -> None:
+def test_learners_see_losses(name):
     env = sb3.make_vec_env(name, 16, seed=2, **DECISIVE.get(name, {}))
     env.reset()
     rng = np.random.default_rng(1)
@@ -150,7 +146,7 @@ def test_learners_see_losses(name: str) -> None:
     assert losses >= 20 and 0.3 < losses / (losses + wins) < 0.7
 
 
-def test_seeds_make_trainings_alike() -> None:
+def test_seeds_make_trainings_alike():
     def play(env: Any) -> list[Any]:
         seen = [env.reset()]
         rng = np.random.default_rng(3)
@@ -168,7 +164,7 @@ def test_seeds_make_trainings_alike() -> None:
     assert [set(info) for info in env.reset_infos] == [set(sb3.NUMBERS)] * 4
 
 
-def test_attributes_and_methods_of_the_games() -> None:
+def test_attributes_and_methods_of_the_games():
     env = sb3.make_vec_env("kirche", 3, seed=1, num_houses=2, render_mode="ansi")
     env.reset()
     assert is_masking_supported(env)
@@ -195,7 +191,7 @@ def test_attributes_and_methods_of_the_games() -> None:
     env.close()
 
 
-def test_pictures_are_tiled() -> None:
+def test_pictures_are_tiled():
     for package in ("svg", "resvg", "PIL"):
         pytest.importorskip(package, reason="pictures need the extra render")
     env = sb3.make_vec_env("kirche", 2, seed=1, render_mode="rgb_array")
@@ -206,7 +202,7 @@ def test_pictures_are_tiled() -> None:
     env.close()
 
 
-def test_illegal_actions_lose_or_raise() -> None:
+def test_illegal_actions_lose_or_raise():
     env = sb3.make_vec_env("kirche", 2, seed=1)
     env.reset()
     actions = env.action_masks().argmax(axis=1)
@@ -221,7 +217,7 @@ def test_illegal_actions_lose_or_raise() -> None:
         strict.step(actions)
 
 
-def test_impossible_arguments() -> None:
+def test_impossible_arguments():
     with pytest.raises(ValueError, match="there is no game 'chess'"):
         sb3.make_vec_env("chess", 2)
     with pytest.raises(TypeError, match="kirche got an unexpected keyword argument 'houses'"):
@@ -233,7 +229,7 @@ def test_impossible_arguments() -> None:
             sb3.TabletopVecEnv(TabletopVectorEnv("kirche", 2, **wrong))
 
 
-def test_the_script_of_the_docstring(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_script_of_the_docstring(capsys):
     (script,) = scripts(sb3)
     with guarded() as guard:
         names = run_script(
@@ -250,7 +246,7 @@ def test_the_script_of_the_docstring(capsys: pytest.CaptureFixture[str]) -> None
     assert "ep_rew_mean" in capsys.readouterr().out
 
 
-def test_a_trained_policy_beats_random_play(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trained_policy_beats_random_play(monkeypatch):
     # PyTorch's checks of 1323 probabilities take longer than learning from them.
     monkeypatch.setattr(Distribution, "_validate_args", False)
     env = sb3.make_vec_env("kirche", 64, seed=1, on_illegal="raise", num_houses=1)
@@ -275,6 +271,6 @@ def test_a_trained_policy_beats_random_play(monkeypatch: pytest.MonkeyPatch) -> 
     assert wins - 1.96 * np.sqrt(wins * (1 - wins) / games) > 0.5
 
 
-def test_a_missing_stack_is_named() -> None:
+def test_a_missing_stack_is_named():
     message = import_error_without("stable_baselines3", "tabletop_envs.adapters.sb3")
     assert "stable_baselines3" in message and 'pip install "tabletop-envs[sb3]"' in message

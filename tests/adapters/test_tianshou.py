@@ -1,6 +1,4 @@
-"""Tianshou trains on the batch engine by `adapters.tianshou`: against opponents and in self-play,
-masks honoured.
-"""
+"""Tianshou trains on the batch engine: against opponents and in self-play, masks honoured."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ def choose(masks: Any, rng: np.random.Generator) -> Any:
 
 
 @each_case
-def test_games_are_those_of_single_environments(name: str, options: dict[str, Any]) -> None:
+def test_games_are_those_of_single_environments(name, options):
     env = tianshou.make_vector_env(name, 3, seed=5, **options)
     singles = [TabletopGymEnv(name, **options) for _ in range(3)]
     observation, infos = env.reset()
@@ -66,7 +64,7 @@ def test_games_are_those_of_single_environments(name: str, options: dict[str, An
 
 
 @each_case
-def test_self_play_is_the_aec_environment(name: str, options: dict[str, Any]) -> None:
+def test_self_play_is_the_aec_environment(name, options):
     env = tianshou.make_vector_env(name, 2, "self", seed=3, on_illegal="raise", **options)
     aec = raw_env(name, **options)
     observation, _ = env.reset()
@@ -93,7 +91,7 @@ def test_self_play_is_the_aec_environment(name: str, options: dict[str, Any]) ->
     assert observation.mask[0].all()
 
 
-def test_self_play_illegal_actions_lose() -> None:
+def test_self_play_illegal_actions_lose():
     env = tianshou.make_vector_env("tuerme", 2, "self", seed=1, num_players=3)
     observation, _ = env.reset()
     env.step(observation.mask.argmax(axis=1))  # now the second player is in turn
@@ -106,7 +104,7 @@ def test_self_play_illegal_actions_lose() -> None:
 
 
 @each_game
-def test_random_collecting_is_legal_and_losses_are_seen(name: str) -> None:
+def test_random_collecting_is_legal_and_losses_are_seen(name):
     options = {"on_illegal": "raise", **DECISIVE.get(name, {})}
     env = tianshou.make_vector_env(name, 8, seed=1, **options)
     assert env.observation_space[0]["mask"].shape == (env.action_shape,)
@@ -129,11 +127,7 @@ def dqn(env: Any) -> DQN:
     policy = DiscreteQLearningPolicy(
         model=net, action_space=env.action_space[0], eps_training=0.5, eps_inference=0.5
     )
-    return DQN(
-        policy=policy,
-        optim=AdamOptimizerFactory(lr=1e-3),
-        target_update_freq=20,
-    )
+    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), target_update_freq=20)
 
 
 def train(algorithm: Algorithm, env: Any, on_policy: bool = False, buffer: Any = None) -> Any:
@@ -160,7 +154,7 @@ def train(algorithm: Algorithm, env: Any, on_policy: bool = False, buffer: Any =
     return np.array(rewards)
 
 
-def test_ppo_with_the_docstrings_networks_trains() -> None:
+def test_ppo_with_the_docstrings_networks_trains():
     env = tianshou.make_vector_env("kirche", 8, seed=1, on_illegal="raise", num_houses=1)
     names = run_script(scripts(tianshou)[1], ("[128, 128]", "[16]"), env=env)
     before = names["actor"].state_dict()["model.model.0.weight"].clone()
@@ -171,7 +165,7 @@ def test_ppo_with_the_docstrings_networks_trains() -> None:
     assert after.isfinite().all() and not torch.equal(before, after)
 
 
-def test_self_play_trains() -> None:
+def test_self_play_trains():
     env = tianshou.make_vector_env("kirche", 8, "self", seed=1, on_illegal="raise", num_houses=1)
     algorithm = MultiAgentOffPolicyAlgorithm(algorithms=[dqn(env), dqn(env)], env=env)
     buffer = tianshou.SelfPlayReplayBuffer(4096, env)
@@ -181,7 +175,7 @@ def test_self_play_trains() -> None:
     assert (rewards.min(axis=1) == -1).any() and not rewards.sum(axis=1).any()
 
 
-def test_tianshous_random_policy_honours_the_mask() -> None:
+def test_tianshous_random_policy_honours_the_mask():
     env = tianshou.make_vector_env("meeples", 8, seed=1, on_illegal="raise")
     policy = MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=env.action_space[0]).policy
     collector = Collector(policy, env, VectorReplayBuffer(2048, 8))
@@ -190,7 +184,7 @@ def test_tianshous_random_policy_honours_the_mask() -> None:
         collector.collect(n_step=400)
 
 
-def test_seeds_attributes_and_faults() -> None:
+def test_seeds_attributes_and_faults():
     env = tianshou.make_vector_env("kirche", 3, render_mode="ansi", num_houses=2)
     assert env.seed(7) == [[7], [8], [9]] and env.seed(None) == [None] * 3
     first = env.reset()[0].obs
@@ -228,7 +222,7 @@ def test_seeds_attributes_and_faults() -> None:
     env.close()
 
 
-def test_the_script_of_the_docstring() -> None:
+def test_the_script_of_the_docstring():
     with guarded() as guard:
         names = run_script(
             scripts(tianshou)[0],
@@ -240,6 +234,6 @@ def test_the_script_of_the_docstring() -> None:
     assert (names["buffer"].rew == -1).any()
 
 
-def test_a_missing_stack_is_named() -> None:
+def test_a_missing_stack_is_named():
     message = import_error_without("tianshou", "tabletop_envs.adapters.tianshou")
     assert "tianshou" in message and 'pip install "tabletop-envs[tianshou]"' in message

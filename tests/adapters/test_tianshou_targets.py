@@ -1,6 +1,4 @@
-"""What Tianshou's algorithms learn from after real play: ends, results, and whose view follows
-whose.
-"""
+"""What Tianshou's algorithms learn from: ends, results, and whose view follows whose."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ GAMMA = 0.99
 
 
 def dqn(env: Any, n_step: int = 1) -> DQN:
-    """A DQN that explores at random and values the actions of all positions alike: far above any
-    result, each differently.
-    """
+    """A DQN that explores at random and values all positions differently, far above any result."""
     net = Net(state_shape=env.state_shape, action_shape=env.action_shape, hidden_sizes=[])
     layer = net.model.model[-1]
     layer.weight.data.zero_()
@@ -54,9 +50,7 @@ def targets(transitions: Any, rewards: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "options"), ENDING)
-def test_dqn_bootstraps_from_legal_actions_and_never_beyond_an_end(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_dqn_bootstraps_from_legal_actions_and_never_beyond_an_end(name, options):
     env = tianshou.make_vector_env(name, 4, seed=1, on_illegal="raise", **options)
     algorithm = dqn(env)
     buffer = VectorReplayBuffer(4000, 4)
@@ -107,9 +101,7 @@ class Diary:
 
 
 def assert_parts_are(buffer: Any, diary: Diary) -> int:
-    """The buffer's parts hold what the diary says (and one transition more, whose next view was not
-    acted upon); ends.
-    """
+    """The buffer's parts hold what the diary says (and a last one not acted upon); ends."""
     ends = 0
     for part, transitions in zip(buffer.buffers, diary.transitions, strict=True):
         kept = part[: len(part)]
@@ -128,9 +120,7 @@ def assert_parts_are(buffer: Any, diary: Diary) -> int:
 
 
 @pytest.mark.parametrize(("name", "options"), ENDING)
-def test_self_play_pairs_each_player_with_its_own_next_view(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_self_play_pairs_each_player_with_its_own_next_view(name, options):
     env = tianshou.make_vector_env(name, 3, "self", seed=1, on_illegal="raise", **options)
     players = len(env.agents)
     algorithms = [dqn(env) for _ in env.agents]
@@ -158,7 +148,7 @@ def test_self_play_pairs_each_player_with_its_own_next_view(
         np.testing.assert_allclose(learned[agent].returns.flatten(), expected, rtol=1e-5)
 
 
-def test_games_that_are_given_up_leave_nothing_behind() -> None:
+def test_games_that_are_given_up_leave_nothing_behind():
     env = tianshou.make_vector_env("tuerme", 1, "self", seed=1)
     buffer = tianshou.SelfPlayReplayBuffer(100, env)
 
@@ -190,7 +180,7 @@ def test_games_that_are_given_up_leave_nothing_behind() -> None:
     assert len(buffer) == 0
 
 
-def test_self_play_advantages_are_each_players_own() -> None:
+def test_self_play_advantages_are_each_players_own():
     env = tianshou.make_vector_env("meeples", 4, "self", seed=1, num_players=3, max_plies=50)
 
     def ppo() -> PPO:
@@ -199,11 +189,7 @@ def test_self_play_advantages_are_each_players_own() -> None:
             parameter.data.zero_()
         optim = AdamOptimizerFactory(lr=1e-3)
         return PPO(
-            policy=names["policy"],
-            critic=names["critic"],
-            optim=optim,
-            gae_lambda=1.0,
-            gamma=GAMMA,
+            policy=names["policy"], critic=names["critic"], optim=optim, gae_lambda=1.0, gamma=GAMMA
         )
 
     algorithm = MultiAgentOnPolicyAlgorithm(algorithms=[ppo() for _ in env.agents], env=env)
@@ -234,7 +220,7 @@ def test_self_play_advantages_are_each_players_own() -> None:
     algorithm._update_with_batch(learned, 64, 1)
 
 
-def test_normalized_observations_keep_agent_and_mask() -> None:
+def test_normalized_observations_keep_agent_and_mask():
     env = tianshou.make_vector_env("kirche", 4, seed=1)
     normalized = tianshou.VectorEnvNormObs(tianshou.make_vector_env("kirche", 4, seed=1))
     plain, same = env.reset()[0], normalized.reset()[0]
@@ -259,7 +245,7 @@ def test_normalized_observations_keep_agent_and_mask() -> None:
     )
 
 
-def test_illegal_actions_are_told_and_warned_of_once(recwarn: pytest.WarningsRecorder) -> None:
+def test_illegal_actions_are_told_and_warned_of_once(recwarn):
     env = tianshou.make_vector_env("kirche", 3, seed=1)
     env.reset()
     for _ in range(2):
@@ -273,7 +259,7 @@ def test_illegal_actions_are_told_and_warned_of_once(recwarn: pytest.WarningsRec
     assert len(messages) == 1 and "use DQN or heed the mask" in messages[0]
 
 
-def test_an_old_version_is_named() -> None:
+def test_an_old_version_is_named():
     code = """
 import sys, types
 sys.modules["tianshou"] = old = types.ModuleType("tianshou")

@@ -1,6 +1,4 @@
-"""TorchRL: the batched environment, alone and beside the other environments, and TorchRL's own
-wrapper.
-"""
+"""TorchRL: the batched environment alone and beside the others, and TorchRL's own wrapper."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Gymnasium's and PettingZoo's RecordVideo write films of every game."""
 
-from __future__ import annotations
-
 import importlib
 
 import gymnasium

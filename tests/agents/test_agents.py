@@ -50,7 +50,7 @@ def choose(agent: GameAgent, game: Any, states: Any, legal: Any, samplers: Any) 
 # By name
 
 
-def test_names() -> None:
+def test_names():
     assert agent_names() == ["random", "greedy", "mcts:N"]
     for name in NAMES:
         agent = make_agent(name)
@@ -58,7 +58,7 @@ def test_names() -> None:
     assert isinstance(make_agent("random"), RandomAgent)
 
 
-def test_agents_are_taken_as_they_are() -> None:
+def test_agents_are_taken_as_they_are():
     def policy(observation: Any, action_mask: Any, rng: Any) -> int:
         return int(np.flatnonzero(action_mask)[0])
 
@@ -70,14 +70,14 @@ def test_agents_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize(
     "name", ["", "Random", "greedy:3", "random:", "mcts", "mcts:", "mcts:0", "mcts:-1", "mcts:x"]
 )
-def test_unknown_names(name: str) -> None:
+def test_unknown_names(name):
     with pytest.raises(ValueError, match=r"mcts:") as raised:
         make_agent(name)
     assert repr(name) in str(raised.value)
 
 
 @pytest.mark.parametrize("what", [None, 3, ["random"]])
-def test_what_is_no_agent(what: Any) -> None:
+def test_what_is_no_agent(what):
     with pytest.raises(TypeError, match="random, greedy, mcts:N"):
         make_agent(what)
 
@@ -87,9 +87,7 @@ def test_what_is_no_agent(what: Any) -> None:
 
 @each_agent
 @each_case
-def test_choices_are_legal_and_leave_the_game_alone(
-    name: str, options: dict[str, Any], agent: str
-) -> None:
+def test_choices_are_legal_and_leave_the_game_alone(name, options, agent):
     game, states, legal = some_lanes(name, 8, **options)
     before, legal_before = states.copy(), legal.copy()
     samplers = np.arange(8, dtype=np.uint64)
@@ -108,7 +106,7 @@ def test_choices_are_legal_and_leave_the_game_alone(
 
 @each_agent
 @each_game
-def test_a_lane_is_chosen_for_alone(name: str, agent: str) -> None:
+def test_a_lane_is_chosen_for_alone(name, agent):
     game, states, legal = some_lanes(name, 8)
     samplers = np.arange(100, 108, dtype=np.uint64)
     together = choose(make_agent(agent), game, states, legal, samplers.copy())
@@ -120,7 +118,7 @@ def test_a_lane_is_chosen_for_alone(name: str, agent: str) -> None:
 
 @each_agent
 @each_case
-def test_choosing_for_an_environment(name: str, options: dict[str, Any], agent: str) -> None:
+def test_choosing_for_an_environment(name, options, agent):
     env = raw_env(name, **options)
     env.reset(seed=5)
     for step in range(25):
@@ -136,7 +134,7 @@ def test_choosing_for_an_environment(name: str, options: dict[str, Any], agent: 
 
 @each_agent
 @each_game
-def test_nothing_to_choose_once_the_game_is_over(name: str, agent: str) -> None:
+def test_nothing_to_choose_once_the_game_is_over(name, agent):
     env = raw_env(name, max_plies=1)
     env.reset(seed=1)
     play(env, lambda n: 0)
@@ -146,9 +144,7 @@ def test_nothing_to_choose_once_the_game_is_over(name: str, agent: str) -> None:
 
 @each_agent
 @pytest.mark.parametrize("options", [{}, {"num_players": 4}, {"num_players": 3}])
-def test_hidden_hands_and_chance_to_come_make_no_difference(
-    options: dict[str, Any], agent: str
-) -> None:
+def test_hidden_hands_and_chance_to_come_make_no_difference(options, agent):
     chooser, differing = make_agent(agent), 0
     for seed in range(12):
         env = raw_env("meeples", **options)
@@ -167,7 +163,7 @@ def test_hidden_hands_and_chance_to_come_make_no_difference(
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_greedy_looks_at_a_guess(players: int) -> None:
+def test_greedy_looks_at_a_guess(players):
     evaluation.load(registry.get_game("meeples"))
     differing = 0
     for seed in range(12):
@@ -192,7 +188,7 @@ def test_greedy_looks_at_a_guess(players: int) -> None:
     assert differing > 3 or players == 2
 
 
-def test_random_play_is_uniform() -> None:
+def test_random_play_is_uniform():
     game, states, legal = some_lanes("kirche", 1)
     lanes = 24_000
     states, legal = np.repeat(states, lanes), np.repeat(legal, lanes, axis=0)
@@ -205,7 +201,7 @@ def test_random_play_is_uniform() -> None:
 # What greedy play takes
 
 
-def test_greedy_takes_equals_with_the_same_probability() -> None:
+def test_greedy_takes_equals_with_the_same_probability():
     game, states, legal = some_lanes("kirche", 1)
     lanes = 4000
     states, legal = np.repeat(states, lanes), np.repeat(legal, lanes, axis=0)
@@ -217,7 +213,7 @@ def test_greedy_takes_equals_with_the_same_probability() -> None:
 
 
 @pytest.mark.parametrize("entry", WINNING)
-def test_greedy_wins_where_it_can(entry: dict[str, Any]) -> None:
+def test_greedy_wins_where_it_can(entry):
     env = raw_env("kirche")
     env.restore(entry["snapshot"])
     for seed in range(20):
@@ -245,7 +241,7 @@ def best_outcome(env: Any, action: int, player: int, ways: list[int]) -> float:
 
 
 @each_case
-def test_greedy_takes_what_the_heuristic_likes_best(name: str, options: dict[str, Any]) -> None:
+def test_greedy_takes_what_the_heuristic_likes_best(name, options):
     checked = 0
     for seed in range(40):
         env = raw_env(name, **options)
@@ -269,7 +265,7 @@ def test_greedy_takes_what_the_heuristic_likes_best(name: str, options: dict[str
     assert checked >= 2
 
 
-def test_greedy_in_a_game_without_heuristic_still_wins_at_once() -> None:
+def test_greedy_in_a_game_without_heuristic_still_wins_at_once():
     game = connect_four_game.GAME
     batch = connect_four_game.make_batch(num_envs=1, seed=1)
     for column in (3, 0, 3, 0, 3, 0):
@@ -291,7 +287,7 @@ def test_greedy_in_a_game_without_heuristic_still_wins_at_once() -> None:
         ("meeples", {"num_players": 3}),
     ],
 )
-def test_greedy_beats_random(name: str, options: dict[str, Any]) -> None:
+def test_greedy_beats_random(name, options):
     game = registry.get_game(name)
     parsed = game.parse_options(options)
     players, games = game.num_players(parsed), 24

@@ -21,7 +21,7 @@ from tests.arena.test_arena import environment
 NAMES = ["random", "greedy", "mcts:50", "mcts:51", "mcts:50,priors=none", "mcts:50,exploration=2.0"]
 
 
-def test_the_librarys_agents_are_told_apart_by_names_and_fingerprints() -> None:
+def test_the_librarys_agents_are_told_apart_by_names_and_fingerprints():
     made = [make_agent(name) for name in NAMES]
     assert [agent.name for agent in made] == NAMES
     assert len({fingerprint(agent) for agent in made}) == len(NAMES)
@@ -36,7 +36,7 @@ def test_the_librarys_agents_are_told_apart_by_names_and_fingerprints() -> None:
         assert fingerprint(pickle.loads(pickle.dumps(agent))) == fingerprint(agent)
 
 
-def test_a_searching_agents_name_says_its_rules() -> None:
+def test_a_searching_agents_name_says_its_rules():
     agent = MCTSAgent(9, playout=30, priors="none", temperature=None, exploration=1)
     assert agent.name == "mcts:9,priors=none,exploration=1.0,playout=30"
     assert vars(make_agent(agent.name))["rules"] == agent.rules
@@ -100,7 +100,7 @@ class Other(Last):
         return 1
 
 
-def test_what_is_told_apart() -> None:
+def test_what_is_told_apart():
     different = [
         policy,
         other_policy,
@@ -128,7 +128,7 @@ def test_what_is_told_apart() -> None:
     assert fingerprint(used) == fingerprint(Policy(1))
 
 
-def test_what_goes_in_circles_has_an_end() -> None:
+def test_what_goes_in_circles_has_an_end():
     circle: list[Any] = []
     circle += [circle, circle]
     assert fingerprint(Policy(circle)) == fingerprint(Policy(circle))
@@ -145,7 +145,7 @@ class Trained(GreedyAgent):
         return self.step
 
 
-def test_an_agent_may_give_its_own() -> None:
+def test_an_agent_may_give_its_own():
     assert fingerprint(Trained("step 3")) == "step 3"
     named: Any = closing_over(1)
     named.fingerprint = "mine"

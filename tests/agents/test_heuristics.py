@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def compiled_values(env: Any) -> list[float]:
 @each_game
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_values_are_expected_rewards(name: str, data: st.DataObject) -> None:
+def test_values_are_expected_rewards(name, data):
     env = raw_env(name, **data.draw(STRATEGIES[name]))
     env.reset(seed=data.draw(st.integers(0, 2**32)))
     choose = random.Random(data.draw(st.integers(0, 2**32))).randrange
@@ -51,7 +50,7 @@ def test_values_are_expected_rewards(name: str, data: st.DataObject) -> None:
 
 
 @each_case
-def test_a_batch_is_valued_as_its_games_are_one_by_one(name: str, options: dict[str, Any]) -> None:
+def test_a_batch_is_valued_as_its_games_are_one_by_one(name, options):
     batch = make_batch(name, 5, seed=3, **options)
     batch.rollout(40)
     values = evaluation.values(batch.game, batch.states)
@@ -61,7 +60,7 @@ def test_a_batch_is_valued_as_its_games_are_one_by_one(name: str, options: dict[
 
 
 @each_case
-def test_finished_games_are_worth_their_rewards(name: str, options: dict[str, Any]) -> None:
+def test_finished_games_are_worth_their_rewards(name, options):
     for seed in range(3):
         env = raw_env(name, **options)
         env.reset(seed=seed)
@@ -72,7 +71,7 @@ def test_finished_games_are_worth_their_rewards(name: str, options: dict[str, An
 
 
 @each_game
-def test_a_game_lost_by_an_illegal_action(name: str) -> None:
+def test_a_game_lost_by_an_illegal_action(name):
     env = raw_env(name, on_illegal="lose")
     env.reset(seed=1)
     env.step(int(np.flatnonzero(env.action_mask() == 0)[0]))
@@ -80,7 +79,7 @@ def test_a_game_lost_by_an_illegal_action(name: str) -> None:
 
 
 @each_game
-def test_values_move_with_the_game(name: str) -> None:
+def test_values_move_with_the_game(name):
     env = raw_env(name)
     env.reset(seed=4)
     values = []
@@ -91,7 +90,7 @@ def test_values_move_with_the_game(name: str) -> None:
     assert sum(first != second for first, second in pairwise(values)) > len(values) / 6
 
 
-def test_a_game_without_heuristic_is_worth_nothing_until_it_is_over() -> None:
+def test_a_game_without_heuristic_is_worth_nothing_until_it_is_over():
     states = np.zeros(1, connect_four.KERNEL.state)
 
     @njit
@@ -115,15 +114,13 @@ def test_a_game_without_heuristic_is_worth_nothing_until_it_is_over() -> None:
     assert values.tolist() == [1, -1]
 
 
-def test_the_generic_names_are_for_compiled_code() -> None:
+def test_the_generic_names_are_for_compiled_code():
     for function, arguments in ((evaluation.evaluate, (1, 2)), (evaluation.is_settled, (1,))):
         with pytest.raises(TypeError, match="compiled code"):
             function(*arguments)
 
 
-def test_an_edit_changes_the_key_of_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_changes_the_key_of_the_cache(tmp_path, monkeypatch):
     loop, record = evaluation._evaluate_lanes, from_dtype(connect_four.KERNEL.state)
 
     def key() -> Any:
@@ -146,7 +143,7 @@ def test_an_edit_changes_the_key_of_the_cache(
     assert len(keys) == 4
 
 
-def test_a_heuristic_s_file_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heuristic_s_file_is_known(monkeypatch):
     record = from_dtype(connect_four.KERNEL.state)
     with monkeypatch.context() as patch:
         patch.setattr(evaluation, "_HEURISTICS", {})
@@ -181,7 +178,7 @@ def swapped(states: Any, order: list[int], names: tuple[str, ...]) -> Any:
         ("meeples", 4, ("meeples", "blocks", "hands", "supply")),
     ],
 )
-def test_players_are_treated_alike(name: str, players: int, fields: tuple[str, ...]) -> None:
+def test_players_are_treated_alike(name, players, fields):
     env = raw_env(name, **({} if name == "kirche" else {"num_players": players}))
     order = list(range(players))
     compared = 0
@@ -199,7 +196,7 @@ def test_players_are_treated_alike(name: str, players: int, fields: tuple[str, .
     assert compared >= 3
 
 
-def test_kirche_has_no_preferred_direction() -> None:
+def test_kirche_has_no_preferred_direction():
     env = raw_env("kirche")
     for seed in range(20):
         env.reset(seed=seed)

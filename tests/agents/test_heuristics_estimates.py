@@ -92,7 +92,7 @@ def kirche_turns_left(snapshot: dict[str, Any], player: int) -> float:
     return total
 
 
-def test_kirche_counts_turns() -> None:
+def test_kirche_counts_turns():
     counted = 0
     for seed in range(60):
         env = raw_env("kirche", num_houses=1 + seed % 7)
@@ -159,7 +159,7 @@ def values_of_estimates(estimates: list[float], temperature: float) -> list[floa
     return [(n * weight / sum(weights) - 1) / (n - 1) for weight in weights]
 
 
-def test_tuerme_estimates_points() -> None:
+def test_tuerme_estimates_points():
     for seed in range(30):
         env = raw_env("tuerme", num_players=2 + seed % 3, slide=seed % 2 == 0)
         env.reset(seed=seed)
@@ -210,7 +210,7 @@ def meeples_estimate(snapshot: dict[str, Any], player: int, score: int) -> float
     return float(estimate + h.REACH_VALUE * sum(values[f] for f in reach))
 
 
-def test_meeples_estimates_points() -> None:
+def test_meeples_estimates_points():
     phases = set()
     for seed in range(60):
         env = raw_env("meeples", num_players=2 + seed % 3)

@@ -1,6 +1,4 @@
-"""Tournaments: who plays whom, that every game is reproducible alone, files that are resumed, and
-the tables.
-"""
+"""Tournaments: who plays whom, games reproducible alone, files that are resumed, tables."""
 
 from __future__ import annotations
 
@@ -61,7 +59,7 @@ def read(path: Path) -> dict[int, records.GameRecord]:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("agents", [2, 3, 4, 5])
-def test_every_group_plays_every_deal_from_all_seats(players: int, agents: int) -> None:
+def test_every_group_plays_every_deal_from_all_seats(players, agents):
     game = registry.get_game("meeples")
     names = tuple("abcde"[:agents])
     options = game.parse_options({"num_players": players})
@@ -89,9 +87,7 @@ def test_every_group_plays_every_deal_from_all_seats(players: int, agents: int) 
 
 
 @each_case
-def test_games_agree_with_the_rules_and_can_be_played_again_alone(
-    name: str, options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_games_agree_with_the_rules_and_can_be_played_again_alone(name, options, tmp_path):
     path = tmp_path / "games.jsonl"
     options = {**options, "max_plies": 40}
     table = tournament(name, AGENTS, 4, seed=6, options=options, path=path)
@@ -106,9 +102,7 @@ def test_games_agree_with_the_rules_and_can_be_played_again_alone(
         assert record.seed == 6 + number // len(plan.groups) // plan.players
 
 
-def test_results_depend_neither_on_lanes_nor_on_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_depend_neither_on_lanes_nor_on_processes(tmp_path, monkeypatch):
     games = {}
     for name, workers, lanes, quick in [
         ("one", 1, 1, 0.0),
@@ -130,7 +124,7 @@ def test_results_depend_neither_on_lanes_nor_on_processes(
 
 
 @each_game
-def test_choices_come_from_a_stream_of_each_seat(name: str) -> None:
+def test_choices_come_from_a_stream_of_each_seat(name):
     game = registry.get_game(name)
     options = game.parse_options({"max_plies": 60})
     played = match.Match(("random", "drawn"), 9, (4, 17), {})
@@ -154,7 +148,7 @@ def test_choices_come_from_a_stream_of_each_seat(name: str) -> None:
     assert record == records.record_of(env, 9, record.actions, ["random", "drawn"])
 
 
-def test_a_match_is_one_record() -> None:
+def test_a_match_is_one_record():
     record = play_match("tuerme", ["random", ("drawn", drawn), "random"], 8, {"num_players": 3})
     records.check(record)
     assert (record.agents, record.seed) == (["random", "drawn", "random"], 8)
@@ -177,9 +171,7 @@ def test_a_match_is_one_record() -> None:
         (lambda mask: None, "None, which is no action"),
     ],
 )
-def test_an_illegal_action_is_named_and_no_such_game_is_kept(
-    tmp_path: Path, action: Any, message: str
-) -> None:
+def test_an_illegal_action_is_named_and_no_such_game_is_kept(tmp_path, action, message):
     def bad(observation: Any, mask: Any, rng: Any) -> Any:
         return action(mask)
 
@@ -200,7 +192,7 @@ class Cheat(RandomAgent):
         actions[lanes] = 48 + 10**6
 
 
-def test_an_illegal_action_of_a_game_agent_is_found() -> None:
+def test_an_illegal_action_of_a_game_agent_is_found():
     with pytest.raises(
         ValueError, match="agent 'cheat' as player_0 chose 1000048, which is no action"
     ):
@@ -219,20 +211,9 @@ def test_an_illegal_action_of_a_game_agent_is_found() -> None:
         ("random", TypeError, "must be a list"),
     ],
 )
-def test_impossible_agents(agents: Any, error: type[Exception], message: str) -> None:
+def test_impossible_agents(agents, error, message):
     with pytest.raises(error, match=message):
         tournament("kirche", agents, 2)
-
-
-def test_impossible_numbers() -> None:
-    with pytest.raises(ValueError, match="games=0"):
-        tournament("kirche", AGENTS, 0)
-    with pytest.raises(ValueError, match="workers=0"):
-        tournament("kirche", AGENTS, 1, workers=0)
-    with pytest.raises(ValueError, match="seed=-1"):
-        tournament("kirche", AGENTS, 1, seed=-1)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'houses'"):
-        tournament("kirche", AGENTS, 1, options={"houses": 1})
 
 
 # Files
@@ -245,7 +226,7 @@ def play_small(path: Path | None, games: int = 8, **changes: Any) -> ratings.Tab
     return tournament("kirche", games=games, path=path, **arguments)
 
 
-def test_a_file_cut_anywhere_leads_to_the_same_table(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_leads_to_the_same_table(tmp_path):
     path = tmp_path / "games.jsonl"
     table = play_small(path)
     whole = path.read_bytes()
@@ -259,7 +240,7 @@ def test_a_file_cut_anywhere_leads_to_the_same_table(tmp_path: Path) -> None:
         assert path.read_bytes().startswith(whole[: whole.rfind(b"\n", 0, place) + 1])
 
 
-def test_a_tournament_goes_on_with_more_games_and_takes_the_files_seed(tmp_path: Path) -> None:
+def test_a_tournament_goes_on_with_more_games_and_takes_the_files_seed(tmp_path):
     path = tmp_path / "games.jsonl"
     play_small(path, 4)
     before = path.read_bytes()
@@ -276,7 +257,7 @@ def test_a_tournament_goes_on_with_more_games_and_takes_the_files_seed(tmp_path:
     assert path.read_bytes() == whole
 
 
-def test_a_file_of_another_tournament_is_refused_and_not_touched(tmp_path: Path) -> None:
+def test_a_file_of_another_tournament_is_refused_and_not_touched(tmp_path):
     path = tmp_path / "games.jsonl"
     play_small(path, 2)
     whole = path.read_bytes()
@@ -296,7 +277,7 @@ def test_a_file_of_another_tournament_is_refused_and_not_touched(tmp_path: Path)
         tournament("tuerme", AGENTS, 2, seed=5, path=path)
 
 
-def test_a_file_of_something_else_is_refused_and_not_touched(tmp_path: Path) -> None:
+def test_a_file_of_something_else_is_refused_and_not_touched(tmp_path):
     path = tmp_path / "games.jsonl"
     play_small(path, 2)
     whole = path.read_bytes()
@@ -337,7 +318,7 @@ def other_drawn(observation: Any, mask: Any, rng: np.random.Generator) -> int:
     return drawn(observation, mask, rng)
 
 
-def test_a_file_is_continued_only_by_the_agents_that_began_it(tmp_path: Path) -> None:
+def test_a_file_is_continued_only_by_the_agents_that_began_it(tmp_path):
     path = tmp_path / "games.jsonl"
     play_small(path, 2)
     whole = path.read_bytes()
@@ -358,7 +339,7 @@ def test_a_file_is_continued_only_by_the_agents_that_began_it(tmp_path: Path) ->
             play_small(path, 4)
 
 
-def test_other_rules_of_search_are_another_agent() -> None:
+def test_other_rules_of_search_are_another_agent():
     plain, other = MCTSAgent(50), MCTSAgent(50, priors="none")
     assert (plain.name, other.name) == ("mcts:50", "mcts:50,priors=none")
     assert Tournament("kirche", [plain, other], 1).plan.agents == (plain.name, other.name)
@@ -375,7 +356,7 @@ except BlockingIOError as error:
 """
 
 
-def test_no_two_tournaments_write_to_one_file(tmp_path: Path) -> None:
+def test_no_two_tournaments_write_to_one_file(tmp_path):
     path = tmp_path / "games.jsonl"
     played = Tournament("kirche", AGENTS, 8, 5, SMALL, path)
     steps = played.play()
@@ -399,7 +380,7 @@ def test_no_two_tournaments_write_to_one_file(tmp_path: Path) -> None:
     session.save(path, before[0])
 
 
-def test_no_file_is_left_where_nothing_was_played(tmp_path: Path) -> None:
+def test_no_file_is_left_where_nothing_was_played(tmp_path):
     path = tmp_path / "games.jsonl"
     for played in (Tournament("kirche", AGENTS, 8, path=path) for _ in range(2)):
         assert path.exists()
@@ -414,12 +395,12 @@ def test_no_file_is_left_where_nothing_was_played(tmp_path: Path) -> None:
         Tournament("kirche", AGENTS, 8, 5, path=path)
 
 
-def test_agents_for_several_processes_must_be_picklable() -> None:
+def test_agents_for_several_processes_must_be_picklable():
     with pytest.raises(ValueError, match=r"agent 'mine' must be picklable.*workers=1"):
         tournament("kirche", ["random", ("mine", lambda *_: 0)], 2, workers=2)
 
 
-def test_games_are_those_of_the_registry() -> None:
+def test_games_are_those_of_the_registry():
     game = registry.get_game("kirche")
     assert tournament(game, AGENTS, 2, 5, SMALL) == play_small(None, 2)
     assert play_match(game, AGENTS, 5, SMALL) == play_match("kirche", AGENTS, 5, SMALL)
@@ -444,7 +425,7 @@ import sys, time
 from tests.arena.test_arena import drawn, play_small
 
 def slow(observation, mask, rng):
-    time.sleep(0.002)
+    time.sleep(0.01)
     return drawn(observation, mask, rng)
 
 slow.fingerprint = "drawn"
@@ -456,9 +437,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize(("workers", "kills"), [(1, 3), (2, 1)])
-def test_killing_it_again_and_again_changes_nothing(
-    tmp_path: Path, workers: int, kills: int
-) -> None:
+def test_killing_it_again_and_again_changes_nothing(tmp_path, workers, kills):
     path, script = tmp_path / "games.jsonl", tmp_path / "slow.py"
     script.write_text(SLOW, encoding="utf-8")
     seen = [0]
@@ -492,7 +471,7 @@ def table_of(agents: str, *games: Outcome) -> ratings.Table:
     return make_table("g", {}, 1, list(agents), games, planned=len(games), players=players)
 
 
-def test_intervals_are_wilsons() -> None:
+def test_intervals_are_wilsons():
     for games in (1, 7, 400):
         for wins in {0, 1, games // 3, games}:
             interval = stats.binomtest(wins, games).proportion_ci(method="wilson")
@@ -511,7 +490,7 @@ def small_table() -> ratings.Table:
     )
 
 
-def test_two_players() -> None:
+def test_two_players():
     table = small_table()
     a = table.pair("a", "b")
     assert (a.count.wins, a.count.draws, a.count.losses, a.count.games) == (3, 1, 1, 5)
@@ -534,7 +513,7 @@ def test_two_players() -> None:
         table.pair("a", "c")
 
 
-def test_three_players_and_agents_in_several_seats() -> None:
+def test_three_players_and_agents_in_several_seats():
     table = table_of("abc", outcome(0, "abc", 5, 5, 2), outcome(1, "cab", 1, 9, 4))
     assert [(s.agent, s.first, s.shared) for s in table.standings] == [
         ("a", 1, 1),
@@ -556,7 +535,7 @@ def test_three_players_and_agents_in_several_seats() -> None:
     assert table.pair("a", "b").by_seat == (None, 0.75, None)
 
 
-def test_ratings_follow_results_in_the_order_of_numbers() -> None:
+def test_ratings_follow_results_in_the_order_of_numbers():
     games = [
         outcome(n, "abc", *scores)
         for n, scores in enumerate(
@@ -574,8 +553,8 @@ def test_ratings_follow_results_in_the_order_of_numbers() -> None:
 
 
 def test_without_openskill_an_error_names_the_extra_before_anything_is_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "openskill", None)
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     path = tmp_path / "games.jsonl"
@@ -588,7 +567,7 @@ def test_without_openskill_an_error_names_the_extra_before_anything_is_played(
 
 
 @each_game
-def test_what_has_been_said_is_in_the_file(name: str, tmp_path: Path) -> None:
+def test_what_has_been_said_is_in_the_file(name, tmp_path):
     path = tmp_path / "games.jsonl"
     played = Tournament(name, AGENTS, 6, 1, {"max_plies": 10}, path)
     for progress in played.play():

@@ -42,9 +42,7 @@ def write(path: Path, *lines: str) -> Path:
 
 
 @each_case
-def test_a_record_is_one_line_and_replays_to_the_same_position(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_a_record_is_one_line_and_replays_to_the_same_position(name, options):
     env, record = finished(name, **options)
     line = record.to_json()
     assert "\n" not in line
@@ -61,7 +59,7 @@ def test_a_record_is_one_line_and_replays_to_the_same_position(
 
 
 @each_game
-def test_unfinished_games_and_games_from_a_snapshot(name: str) -> None:
+def test_unfinished_games_and_games_from_a_snapshot(name):
     env = raw_env(name)
     actions = play_some(env, 8, 12)
     record = records.record_of(env, 8, actions, ["a", "b"], values=[[0.5, None]] * 12)
@@ -80,7 +78,7 @@ def test_unfinished_games_and_games_from_a_snapshot(name: str) -> None:
 
 
 @each_case
-def test_a_game_lost_by_an_illegal_action(name: str, options: dict[str, Any]) -> None:
+def test_a_game_lost_by_an_illegal_action(name, options):
     env = raw_env(name, on_illegal="lose", **options)
     actions = play_some(env, 2, 7)
     illegal = int((env.action_mask() == 0).nonzero()[0][0])
@@ -97,7 +95,7 @@ def test_a_game_lost_by_an_illegal_action(name: str, options: dict[str, Any]) ->
         records.check(record)
 
 
-def test_reading_goes_on_until_the_first_bad_line(tmp_path: Path) -> None:
+def test_reading_goes_on_until_the_first_bad_line(tmp_path):
     lines = [finished("kirche", seed, num_houses=1)[1].to_json() for seed in range(3)]
     path = write(tmp_path / "games.jsonl", *lines)
     assert [record.to_json() for record in records.read_records(path)] == lines
@@ -161,9 +159,7 @@ def changed(record: GameRecord, **changes: Any) -> dict[str, Any]:
         ({"notes": 3}, "notes is 3"),
     ],
 )
-def test_what_is_wrong_with_a_record_is_named(
-    tmp_path: Path, changes: dict[str, Any], message: str | None
-) -> None:
+def test_what_is_wrong_with_a_record_is_named(tmp_path, changes, message):
     record = finished("kirche", max_plies=12)[1]
     path = write(tmp_path / "games.jsonl", record.to_json(), json.dumps(changed(record, **changes)))
     if message is None:
@@ -174,7 +170,7 @@ def test_what_is_wrong_with_a_record_is_named(
 
 
 @each_game
-def test_a_result_that_the_game_does_not_have_is_named(name: str) -> None:
+def test_a_result_that_the_game_does_not_have_is_named(name):
     record = finished(name, max_plies=30)[1]
     assert record.result is not None
     for key, value in [
@@ -190,7 +186,7 @@ def test_a_result_that_the_game_does_not_have_is_named(name: str) -> None:
         records.check(GameRecord.from_json(json.dumps(too_long)))
 
 
-def test_a_start_needs_its_chance_and_the_records_options() -> None:
+def test_a_start_needs_its_chance_and_the_records_options():
     env = raw_env("meeples")
     play_some(env, 1, 5)
     start = env.snapshot()
@@ -203,7 +199,7 @@ def test_a_start_needs_its_chance_and_the_records_options() -> None:
         records.check(GameRecord.from_json(other))
 
 
-def test_numbers_that_json_lacks_are_refused() -> None:
+def test_numbers_that_json_lacks_are_refused():
     record = finished("kirche", max_plies=2)[1]
     line = record.to_json().replace('"max_plies":2', '"max_plies":NaN')
     with pytest.raises(ValueError, match="NaN"):
@@ -212,14 +208,14 @@ def test_numbers_that_json_lacks_are_refused() -> None:
         GameRecord(record.game, record.options, record.agents, [0], 1, values=[[float("nan"), 0]])
 
 
-def test_the_actions_must_be_those_that_the_environment_has_seen() -> None:
+def test_the_actions_must_be_those_that_the_environment_has_seen():
     env = raw_env("tuerme")
     actions = play_some(env, 4, 6)
     with pytest.raises(ValueError, match="there are 5 actions, but the environment has seen 6"):
         records.record_of(env, 4, actions[:-1], ["a", "b"])
 
 
-def test_appending_never_joins_a_half_written_line(tmp_path: Path) -> None:
+def test_appending_never_joins_a_half_written_line(tmp_path):
     path = tmp_path / "games.jsonl"
     first, second = (finished("kirche", seed, max_plies=20)[1] for seed in (1, 2))
     records.append(path, first)

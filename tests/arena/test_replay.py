@@ -31,9 +31,7 @@ TAMPERED = (
 
 
 class Page(HTMLParser):
-    """A page taken apart: its elements with their attributes, and the texts of its scripts and
-    styles.
-    """
+    """A page taken apart: elements with attributes, texts of scripts and styles."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -86,7 +84,7 @@ def some(name: str, steps: int, agents: list[str] | None = None, **options: Any)
 
 
 @each_case
-def test_the_drawings_are_those_of_the_positions(name: str, options: dict[str, Any]) -> None:
+def test_the_drawings_are_those_of_the_positions(name, options):
     record = some(name, 40, **options)
     page = Page(replay.page(record))
     for index, theme in enumerate(svg.THEMES):
@@ -101,7 +99,7 @@ def test_the_drawings_are_those_of_the_positions(name: str, options: dict[str, A
 
 
 @each_game
-def test_every_piece_of_a_drawing_is_in_the_page_once(name: str) -> None:
+def test_every_piece_of_a_drawing_is_in_the_page_once(name):
     records_shown = [some(name, 20), some(name, 40)]
     page = Page(replay.page(records_shown))
     positions = [env.snapshot() for record in records_shown for env in records.replay(record)]
@@ -123,7 +121,7 @@ def test_every_piece_of_a_drawing_is_in_the_page_once(name: str) -> None:
 
 
 @each_case
-def test_actions_are_there_by_name_and_player(name: str, options: dict[str, Any]) -> None:
+def test_actions_are_there_by_name_and_player(name, options):
     record = some(name, 50, **options)
     (game,) = Page(replay.page(record)).data["games"]
     names, movers = [], []
@@ -140,7 +138,7 @@ def test_actions_are_there_by_name_and_player(name: str, options: dict[str, Any]
 
 
 @each_game
-def test_a_finished_game_says_who_won(name: str) -> None:
+def test_a_finished_game_says_who_won(name):
     _, record = finished(name, max_plies=40)
     (game,) = Page(replay.page(record)).data["games"]
     assert record.result is not None
@@ -154,13 +152,13 @@ def test_a_finished_game_says_who_won(name: str) -> None:
     assert f"scores {scores}," in game["result"]
 
 
-def test_an_unfinished_game_says_so() -> None:
+def test_an_unfinished_game_says_so():
     (game,) = Page(replay.page(some("kirche", 10))).data["games"]
     assert (game["result"], game["winners"]) == ("unfinished", [])
 
 
 @each_game
-def test_a_game_lost_by_an_illegal_action_ends_with_it(name: str) -> None:
+def test_a_game_lost_by_an_illegal_action_ends_with_it(name):
     env = raw_env(name, on_illegal="lose")
     actions = play_some(env, 3, 12)
     illegal = int((env.action_mask() == 0).nonzero()[0][0])
@@ -176,7 +174,7 @@ def test_a_game_lost_by_an_illegal_action_ends_with_it(name: str) -> None:
     assert len(game["drawings"]) == 14
 
 
-def test_values_stand_beside_the_positions_and_the_result_at_the_end() -> None:
+def test_values_stand_beside_the_positions_and_the_result_at_the_end():
     env, record = finished("kirche", max_plies=30)
     values: list[list[float | None]] = [[0.25, -0.123456], [None, 1]] + [[0.5, -0.5]] * 28
     record = records.record_of(env, 5, record.actions, record.agents, values=values)
@@ -192,7 +190,7 @@ def test_values_stand_beside_the_positions_and_the_result_at_the_end() -> None:
 
 
 @each_game
-def test_a_game_from_a_position_begins_there(name: str) -> None:
+def test_a_game_from_a_position_begins_there(name):
     env = raw_env(name)
     play_some(env, 3, 20)
     start = env.snapshot()
@@ -204,14 +202,14 @@ def test_a_game_from_a_position_begins_there(name: str) -> None:
     assert "from a given position" in page.data["games"][0]["setting"]
 
 
-def test_making_a_page_does_not_depend_on_how_the_records_come() -> None:
+def test_making_a_page_does_not_depend_on_how_the_records_come():
     games = [some("kirche", 20), some("tuerme", 20, num_players=3)]
     assert replay.page(iter(games)) == replay.page(games)
     assert replay.page(games[0]) == replay.page(games[:1])
 
 
 @each_game
-def test_a_page_is_small_enough_to_mail(name: str) -> None:
+def test_a_page_is_small_enough_to_mail(name):
     def size(steps: int) -> int:
         return len(replay.page(some(name, steps)))
 
@@ -223,7 +221,7 @@ def test_a_page_is_small_enough_to_mail(name: str) -> None:
 # That it is safe
 
 
-def test_what_a_record_says_stays_text() -> None:
+def test_what_a_record_says_stays_text():
     record = some("meeples", 5, agents=list(TAMPERED), num_players=4)
     record = GameRecord(**{**vars(record), "notes": {TAMPERED[0]: list(TAMPERED[1:])}})
     html = replay.page(record)
@@ -239,7 +237,7 @@ def test_what_a_record_says_stays_text() -> None:
     html.encode()
 
 
-def test_nothing_but_the_script_and_style_of_the_page_may_run() -> None:
+def test_nothing_but_the_script_and_style_of_the_page_may_run():
     page = Page(replay.page(some("kirche", 5)))
     policies = [
         element[1]["content"]
@@ -260,7 +258,7 @@ def test_nothing_but_the_script_and_style_of_the_page_may_run() -> None:
         assert "src" not in attributes, tag
 
 
-def test_the_page_needs_no_network() -> None:
+def test_the_page_needs_no_network():
     html = replay.page([some("kirche", 20), some("tuerme", 20), some("meeples", 20)])
     addresses = set(re.findall(r"\bhttps?://[^\s\"'<>\\)]+", html))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -271,35 +269,35 @@ def test_the_page_needs_no_network() -> None:
 # Themes, bad input
 
 
-def test_the_page_has_the_ground_of_the_drawings() -> None:
+def test_the_page_has_the_ground_of_the_drawings():
     style = Page(replay.page(some("kirche", 1))).style
     assert re.findall(r"--page: (#\w+);", style) == [theme.page for theme in svg.THEMES.values()]
 
 
 @pytest.mark.parametrize("theme", replay.PAGE_THEMES)
-def test_a_page_begins_with_its_theme(theme: str) -> None:
+def test_a_page_begins_with_its_theme(theme):
     page = Page(replay.page(some("kirche", 1), theme=theme))
     assert page.elements[0] == ("html", {"lang": "en", "data-theme": theme})
 
 
-def test_an_unknown_theme_is_named() -> None:
+def test_an_unknown_theme_is_named():
     with pytest.raises(ValueError, match=r"theme='blue' must be 'auto', 'light' or 'dark'"):
         replay.page(some("kirche", 1), theme="blue")
 
 
-def test_a_page_needs_games() -> None:
+def test_a_page_needs_games():
     with pytest.raises(ValueError, match="no games"):
         replay.page([])
 
 
-def test_a_game_that_breaks_the_rules_is_named() -> None:
+def test_a_game_that_breaks_the_rules_is_named():
     good = some("kirche", 5)
     bad = GameRecord(**{**vars(good), "actions": [*good.actions[:-1], 1322]})
     with pytest.raises(ValueError, match=r"^game 2: actions\[4\]: action 1322"):
         replay.page([good, bad])
 
 
-def test_without_svg_py_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_svg_py_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "svg", None)
     with pytest.raises(ImportError, match=r"tabletop-envs\[render\]"):
         replay.page(some("kirche", 5))
@@ -308,7 +306,7 @@ def test_without_svg_py_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 # How drawings are kept
 
 
-def test_a_drawing_is_split_into_its_children() -> None:
+def test_a_drawing_is_split_into_its_children():
     text = '<svg a="ä">x<g id="p"><path/><path></path></g>\n<use/><title>ö &lt;</title></svg>'
     parts = split(text)
     assert "".join(parts) == text
@@ -323,20 +321,20 @@ def test_a_drawing_is_split_into_its_children() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=12), max_size=6))
 @settings(max_examples=200, deadline=None)
-def test_lists_come_back_from_their_changes(lists: list[list[int]]) -> None:
+def test_lists_come_back_from_their_changes(lists):
     numbers: list[int] = []
     for changes, expected in zip(deltas(lists), lists, strict=True):
         apply(numbers, changes)
         assert numbers == expected
 
 
-def test_changes_are_few() -> None:
+def test_changes_are_few():
     before = list(range(300))
     after = [*before[:100], 900, *before[101:200], *before[201:], 901]
     assert deltas([before, after])[1] == [[300, 0, 901], [200, 1], [100, 1, 900]]
 
 
-def test_words_that_differ_by_theme_are_kept_in_both() -> None:
+def test_words_that_differ_by_theme_are_kept_in_both():
     store = Store()
     first = store.add(('<a fill="#1" x="2"/>', '<a fill="#3" x="2"/>'))
     assert store.add(('<a fill="#1" x="2"/>', '<a fill="#3" x="2"/>')) == first
@@ -345,6 +343,6 @@ def test_words_that_differ_by_theme_are_kept_in_both() -> None:
     assert [store.parts()[number] for number in (first, second)] == [[0, 1], [0, 2]]
 
 
-def test_drawings_of_different_build_are_refused() -> None:
+def test_drawings_of_different_build_are_refused():
     with pytest.raises(ValueError, match="longer"):
         Store().add(("<a/>", '<a b="1" c="2"/>'))

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import select
 import signal
-import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,19 +20,20 @@ from tabletop_envs.cli.tournament_command import cross_table, seats_table, stand
 from tests.arena.test_arena import drawn, outcome, small_table, table_of
 from tests.cli.command_line import plain, run, run_json
 from tests.games import each_game
+from tests.terminals import terminal
 
 pytest.importorskip("openskill")
 
 
 @pytest.fixture(autouse=True)
-def fast_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast_agents(monkeypatch):
     """More agents with names that compile quickly."""
     monkeypatch.setattr(agents, "GreedyAgent", RandomAgent)
     monkeypatch.setattr(MCTSAgent, "from_name", lambda name: RandomAgent())
 
 
 @each_game
-def test_the_words_of_the_issue(name: str) -> None:
+def test_the_words_of_the_issue(name):
     words = f"{name} random greedy mcts:9 --games 4 --seed 7 --option max_plies=12"
     document = run_json("tournament", *words.split())
     expected = tournaments.tournament(
@@ -50,7 +46,7 @@ def test_the_words_of_the_issue(name: str) -> None:
     assert document["game"] == registry.batch_id(name)
 
 
-def test_players_and_output(tmp_path: Path) -> None:
+def test_players_and_output(tmp_path):
     path = tmp_path / "games.jsonl"
     words = [
         *"tournament tuerme random greedy mcts:9 --games 3 --players 3".split(),
@@ -74,7 +70,7 @@ def test_players_and_output(tmp_path: Path) -> None:
     run("tournament", "kirche", "random", "greedy", "--games", "1", "--players", "2")
 
 
-def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
+def test_without_a_seed_a_new_one_is_drawn_and_shown():
     words = "tournament kirche random greedy --games 2 --option max_plies=9".split()
     first, second = run_json(*words), run_json(*words)
     assert first["seed"] != second["seed"]
@@ -96,29 +92,18 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
         ("kirche random greedy --seed -1", ["--seed"]),
         ("kirche random greedy --workers 0", ["--workers"]),
         ("kirche random greedy --players 3", ["--players: 3 must be 2 in kirche"]),
-        (
-            "tuerme random greedy --players 9",
-            ["--players: 9 must be an integer from 2 to 4"],
-        ),
+        ("tuerme random greedy --players 9", ["--players: 9 must be an integer from 2 to 4"]),
         (
             "tuerme random greedy --players 3 --option num_players=2",
             ["--players: --option num_players says the same"],
         ),
-        (
-            "kirche random greedy --option hauses=1",
-            ["unexpected keyword argument 'hauses'"],
-        ),
+        ("kirche random greedy --option hauses=1", ["unexpected keyword argument 'hauses'"]),
         ("kirche random greedy --output {folder}", ["--output", "directory"]),
-        (
-            "kirche random greedy --output {folder}/no/x",
-            ["--output", "there is no folder"],
-        ),
+        ("kirche random greedy --output {folder}/no/x", ["--output", "there is no folder"]),
         ("kirche random greedy --output {file}", ["--output", "line 1", "no JSON"]),
     ],
 )
-def test_wrong_words_get_an_error_that_helps(
-    words: str, expected: list[str], tmp_path: Path
-) -> None:
+def test_wrong_words_get_an_error_that_helps(words, expected, tmp_path):
     file = tmp_path / "notes"
     file.write_text("precious\n")
     result = run("tournament", *words.format(folder=tmp_path, file=file).split(), exit_code=2)
@@ -128,7 +113,7 @@ def test_wrong_words_get_an_error_that_helps(
     assert file.read_text() == "precious\n"
 
 
-def test_without_openskill_an_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_openskill_an_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "openskill", None)
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     result = run(*"tournament kirche random greedy --games 1".split(), exit_code=1)
@@ -146,7 +131,7 @@ def draw(table: Any, width: int = 80) -> str:
     return file.getvalue()
 
 
-def test_tables_show_results_with_their_intervals() -> None:
+def test_tables_show_results_with_their_intervals():
     table = small_table()
     lines = [line.split() for line in draw(standings_table(table)).splitlines()]
     best = table.standings[0]
@@ -169,7 +154,7 @@ def lines_interval(standing: Any) -> list[str]:
     return f"[{100 * standing.low:.1f}, {100 * standing.high:.1f}]".split()
 
 
-def test_many_agents_are_shown_as_a_list_of_pairs() -> None:
+def test_many_agents_are_shown_as_a_list_of_pairs():
     names = "abcdefg"
     games = [
         outcome(number, f"{first}{second}", 2, 1)
@@ -180,7 +165,7 @@ def test_many_agents_are_shown_as_a_list_of_pairs() -> None:
     assert [line[:2] for line in lines].count(["g", "a"]) == 0
 
 
-def test_nothing_is_claimed_before_the_first_game() -> None:
+def test_nothing_is_claimed_before_the_first_game():
     played = tournaments.Tournament("kirche", ["random", ("drawn", drawn)], 2, 1)
     table = played.table()
     assert draw(standings_table(table)).count(" - ") == 2
@@ -208,33 +193,15 @@ main()
 """
 
 
-def test_ctrl_c_shows_what_there_is_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    pty = pytest.importorskip("pty")
+def test_ctrl_c_shows_what_there_is_and_the_same_command_goes_on(tmp_path):
     path = tmp_path / "games.jsonl"
     words = "kirche random greedy --games 30 --seed 2 --option max_plies=12".split()
     words += ["--output", str(path)]
-    master, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "tournament", *words, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        text=True,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
-    os.close(terminal)
-    shown, end = "", time.monotonic() + 300
-    try:
-        while not re.search(r" [1-9]\d*/30.*(random|greedy) \d+\.\d%", shown):
-            ready, _, _ = select.select([master], [], [], max(0, end - time.monotonic()))
-            assert ready, shown
-            shown += os.read(master, 4096).decode(errors="replace")
-        process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=300)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
-    assert process.returncode == 130
+    with terminal("tournament", *words, "--json", code=SLOW) as shown:
+        shown.wait_for(r" [1-9]\d*/30.*(random|greedy) \d+\.\d%")
+        shown.process.send_signal(signal.SIGINT)
+        stdout, _ = shown.process.communicate(timeout=300)
+    assert shown.process.returncode == 130
     document = json.loads(stdout)
     assert document["interrupted"] is True
     assert 0 < document["games"] < document["planned"] == 30

@@ -10,8 +10,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -41,7 +39,7 @@ def _missing(what: str) -> NoReturn:
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def driver(tmp_path_factory):
     """The browser, started once for all tests; tests take `browser`."""
     if importlib.util.find_spec("selenium") is None:
         _missing('selenium is not installed (pip install "tabletop-envs[test]")')
@@ -64,7 +62,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def browser(driver: Any) -> Iterator[Any]:
+def browser(driver):
     """The browser with an empty page of desktop size; afterwards the console must hold no errors."""
     driver.get("about:blank")
     set_viewport(driver, *DESKTOP)
@@ -77,10 +75,8 @@ def browser(driver: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Opens the replay page of some records; afterwards it must not have asked for anything but
-    itself.
-    """
+def show(browser, tmp_path):
+    """Opens the replay page of some records, which must not ask for anything but itself."""
     from tabletop_envs.arena import replay
 
     def show_games(*games: GameRecord, theme: str = "auto") -> None:

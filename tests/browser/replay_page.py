@@ -1,6 +1,4 @@
-"""What the tests of the replay page share: records to show, and what is read from the page and done
-in it.
-"""
+"""What the tests of the replay page share: records, what is read from the page and done in it."""
 
 from __future__ import annotations
 
@@ -66,9 +64,7 @@ def focus(browser: Any) -> str:
 
 
 def place(browser: Any) -> int:
-    """How many actions have been played on the board shown, which every part of the page must agree
-    about.
-    """
+    """How many actions have been played on the board, on which all of the page must agree."""
     step = int(find(browser, "#slider").get_property("value"))
     current = find_all(browser, "#actions [aria-current]")
     assert [button.get_attribute("data-step") for button in current] == [str(step)]

@@ -1,7 +1,5 @@
 """The README fits on two screens or a little more, as a hosting platform shows it."""
 
-from __future__ import annotations
-
 from markdown_it import MarkdownIt
 
 from tests.browser.conftest import set_viewport

@@ -1,11 +1,8 @@
-"""The replay page in a real browser: stepping, playing, jumping, evaluations, and texts that would
-be scripts.
-"""
+"""The replay page in a real browser: stepping, playing, jumping, evaluations, hostile texts."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +13,6 @@ from tests.arena.test_records import finished
 from tests.arena.test_replay import TAMPERED, some
 from tests.browser.replay_page import (
     SPEED_OF_TESTS,
-    Open,
     board,
     click,
     drawings,
@@ -33,9 +29,7 @@ from tests.games import each_game
 
 
 @each_game
-def test_stepping_to_the_end_shows_the_board_of_the_record(
-    browser: Any, show: Open, name: str
-) -> None:
+def test_stepping_to_the_end_shows_the_board_of_the_record(browser, show, name):
     env, record = finished(name, max_plies=30)
     show(record)
     expected = drawings(record)
@@ -54,7 +48,7 @@ def test_stepping_to_the_end_shows_the_board_of_the_record(
 
 
 @each_game
-def test_the_pieces_on_the_board_are_drawn(browser: Any, show: Open, name: str) -> None:
+def test_the_pieces_on_the_board_are_drawn(browser, show, name):
     show(some(name, 30))
     press(browser, "end")
     # A piece whose definition is missing has no extent.
@@ -65,7 +59,7 @@ def test_the_pieces_on_the_board_are_drawn(browser: Any, show: Open, name: str) 
     assert min(sizes) > 0
 
 
-def test_buttons_slider_and_list_jump(browser: Any, show: Open) -> None:
+def test_buttons_slider_and_list_jump(browser, show):
     record = some("kirche", 40)
     expected = drawings(record)
     show(record)
@@ -98,7 +92,7 @@ def test_buttons_slider_and_list_jump(browser: Any, show: Open) -> None:
     assert browser.execute_script("return window.scrollY") == 0
 
 
-def test_actions_are_listed_by_name_and_player(browser: Any, show: Open) -> None:
+def test_actions_are_listed_by_name_and_player(browser, show):
     record = some("tuerme", 12)
     show(record)
     rows = find_all(browser, "#actions button")
@@ -116,7 +110,7 @@ def test_actions_are_listed_by_name_and_player(browser: Any, show: Open) -> None
 # Playing
 
 
-def test_playing_stops_at_the_end_and_begins_anew(browser: Any, show: Open) -> None:
+def test_playing_stops_at_the_end_and_begins_anew(browser, show):
     record = some("kirche", 12)
     show(record)
     browser.execute_script(f"document.getElementById('speed').value = '{SPEED_OF_TESTS}'")
@@ -132,7 +126,7 @@ def test_playing_stops_at_the_end_and_begins_anew(browser: Any, show: Open) -> N
     click(browser, "#play")
 
 
-def test_pausing_keeps_the_position(browser: Any, show: Open) -> None:
+def test_pausing_keeps_the_position(browser, show):
     show(some("kirche", 150))
     browser.execute_script(f"document.getElementById('speed').value = '{SPEED_OF_TESTS}'")
     press(browser, "space")
@@ -147,7 +141,7 @@ def test_pausing_keeps_the_position(browser: Any, show: Open) -> None:
     assert find(browser, "#now").get_attribute("aria-live") == "polite"
 
 
-def test_the_speed_can_be_changed_while_it_plays(browser: Any, show: Open) -> None:
+def test_the_speed_can_be_changed_while_it_plays(browser, show):
     show(some("kirche", 100))
     # The page's timers, as many milliseconds as it asks for.
     browser.execute_script(
@@ -163,7 +157,7 @@ def test_the_speed_can_be_changed_while_it_plays(browser: Any, show: Open) -> No
     assert find(browser, "#play").get_attribute("aria-label") == "Pause"
 
 
-def test_any_jump_pauses(browser: Any, show: Open) -> None:
+def test_any_jump_pauses(browser, show):
     show(some("kirche", 60))
     for selector in ("#back", "#forth", "#last", "#first", "#actions button[data-step='1']"):
         browser.execute_script("jump(30); document.getElementById('speed').value = '0.5'; play()")
@@ -175,7 +169,7 @@ def test_any_jump_pauses(browser: Any, show: Open) -> None:
 # Evaluation, several games
 
 
-def test_the_evaluation_is_drawn_and_jumps(browser: Any, show: Open) -> None:
+def test_the_evaluation_is_drawn_and_jumps(browser, show):
     from selenium.webdriver import ActionChains
 
     record = with_values(some("kirche", 40))
@@ -207,14 +201,14 @@ def test_the_evaluation_is_drawn_and_jumps(browser: Any, show: Open) -> None:
         ]
 
 
-def test_without_values_there_is_no_evaluation(browser: Any, show: Open) -> None:
+def test_without_values_there_is_no_evaluation(browser, show):
     show(some("kirche", 5))
     assert not find(browser, "#evaluation").is_displayed()
     assert not find(browser, "#chooser").is_displayed()
     assert not find(browser, "#notes").is_displayed()
 
 
-def test_games_are_chosen(browser: Any, show: Open) -> None:
+def test_games_are_chosen(browser, show):
     games = [
         with_values(some("kirche", 20)),
         some("tuerme", 15, ["a", "b", "c"], num_players=3),
@@ -235,7 +229,7 @@ def test_games_are_chosen(browser: Any, show: Open) -> None:
         assert find(browser, "#evaluation").is_displayed() == (number == 0)
 
 
-def test_a_game_without_actions_is_shown(browser: Any, show: Open) -> None:
+def test_a_game_without_actions_is_shown(browser, show):
     record = GameRecord("kirche-v0", {}, ["a", "b"], [], 1, values=[])
     show(record)
     assert place(browser) == 0
@@ -246,7 +240,7 @@ def test_a_game_without_actions_is_shown(browser: Any, show: Open) -> None:
     assert place(browser) == 0
 
 
-def test_the_winner_is_marked(browser: Any, show: Open) -> None:
+def test_the_winner_is_marked(browser, show):
     _, record = finished("tuerme", max_plies=30)
     assert record.result is not None
     rewards = record.result["rewards"]
@@ -260,7 +254,7 @@ def test_the_winner_is_marked(browser: Any, show: Open) -> None:
 # Tampered records
 
 
-def test_scripts_in_names_and_notes_are_text(browser: Any, show: Open) -> None:
+def test_scripts_in_names_and_notes_are_text(browser, show):
     from selenium.common.exceptions import NoAlertPresentException
 
     # A lone surrogate is no text that a browser could show.
@@ -284,7 +278,7 @@ def test_scripts_in_names_and_notes_are_text(browser: Any, show: Open) -> None:
         _ = browser.switch_to.alert.text
 
 
-def test_the_policy_stops_scripts_all_the_same(browser: Any, show: Open) -> None:
+def test_the_policy_stops_scripts_all_the_same(browser, show):
     show(some("kirche", 3))
     browser.execute_script(
         "const script = document.createElement('script'); script.textContent = 'window.ran = true';"

@@ -10,7 +10,6 @@ from tabletop_envs.render import svg
 from tests.arena.test_replay import some
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.replay_page import (
-    Open,
     board,
     click,
     drawings,
@@ -27,7 +26,7 @@ from tests.games import each_game
 # The keyboard alone
 
 
-def test_keys_do_everything(browser: Any, show: Open) -> None:
+def test_keys_do_everything(browser, show):
     show(some("kirche", 60))
     press(browser, "right", "right", "right", "left")
     assert place(browser) == 2
@@ -43,7 +42,7 @@ def test_keys_do_everything(browser: Any, show: Open) -> None:
     assert place(browser) == 0
 
 
-def test_the_keyboard_reaches_every_control(browser: Any, show: Open) -> None:
+def test_the_keyboard_reaches_every_control(browser, show):
     show(some("kirche", 60), some("kirche", 10))
     seen: list[str] = []
     for _ in range(12):
@@ -59,7 +58,7 @@ def test_the_keyboard_reaches_every_control(browser: Any, show: Open) -> None:
     assert seen == ["games", "theme", "slider", "play", "forth", "last", "speed", "step 0"]
 
 
-def test_the_list_of_actions_takes_keys(browser: Any, show: Open) -> None:
+def test_the_list_of_actions_takes_keys(browser, show):
     show(some("kirche", 60))
     browser.execute_script("document.querySelector('#actions [tabindex=\"0\"]').focus()")
     press(browser, "down", "down", "down", "up")
@@ -76,7 +75,7 @@ def test_the_list_of_actions_takes_keys(browser: Any, show: Open) -> None:
     assert place(browser) >= 10
 
 
-def test_space_on_a_button_presses_it_once(browser: Any, show: Open) -> None:
+def test_space_on_a_button_presses_it_once(browser, show):
     show(some("kirche", 60))
     browser.execute_script("document.getElementById('speed').value = '0.5'")
     for button, step, label in (("forth", 1, "Play"), ("play", 1, "Pause"), ("play", 1, "Play")):
@@ -86,7 +85,7 @@ def test_space_on_a_button_presses_it_once(browser: Any, show: Open) -> None:
         assert find(browser, "#play").get_attribute("aria-label") == label
 
 
-def test_the_slider_takes_keys_and_says_the_action(browser: Any, show: Open) -> None:
+def test_the_slider_takes_keys_and_says_the_action(browser, show):
     show(some("kirche", 60))
     browser.execute_script("document.getElementById('slider').focus()")
     press(browser, "right", "right", "page down", "left")
@@ -96,7 +95,7 @@ def test_the_slider_takes_keys_and_says_the_action(browser: Any, show: Open) -> 
     assert "place house" in said or "move" in said
 
 
-def test_keys_with_a_modifier_stay_the_browser_s(browser: Any, show: Open) -> None:
+def test_keys_with_a_modifier_stay_the_browser_s(browser, show):
     from selenium.webdriver import ActionChains, Keys
 
     show(some("kirche", 60))
@@ -105,7 +104,7 @@ def test_keys_with_a_modifier_stay_the_browser_s(browser: Any, show: Open) -> No
     assert place(browser) == 0
 
 
-def test_keys_in_a_choice_stay_there(browser: Any, show: Open) -> None:
+def test_keys_in_a_choice_stay_there(browser, show):
     show(some("kirche", 60))
     browser.execute_script("document.getElementById('speed').focus()")
     press(browser, "end")
@@ -116,7 +115,7 @@ def test_keys_in_a_choice_stay_there(browser: Any, show: Open) -> None:
 # Themes and sizes
 
 
-def test_the_theme_follows_the_reader_until_it_is_switched(browser: Any, show: Open) -> None:
+def test_the_theme_follows_the_reader_until_it_is_switched(browser, show):
     record = with_values(some("kirche", 20))
     light, dark = drawings(record), drawings(record, "dark")
     set_scheme(browser, "dark")
@@ -147,9 +146,7 @@ def ground(browser: Any) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_page_begins_with_the_theme_that_it_was_made_with(
-    browser: Any, show: Open, theme: str
-) -> None:
+def test_a_page_begins_with_the_theme_that_it_was_made_with(browser, show, theme):
     set_scheme(browser, "light" if theme == "dark" else "dark")
     record = some("tuerme", 5)
     show(record, theme=theme)
@@ -158,14 +155,9 @@ def test_a_page_begins_with_the_theme_that_it_was_made_with(
 
 
 @each_game
-def test_a_narrow_phone_shows_everything_without_scrolling_sideways(
-    browser: Any, show: Open, name: str
-) -> None:
+def test_a_narrow_phone_shows_everything_without_scrolling_sideways(browser, show, name):
     set_viewport(browser, *PHONE)
-    show(
-        with_values(some(name, 30, ["a-very-long-name-" * 8, "mcts:1000"])),
-        some(name, 4),
-    )
+    show(with_values(some(name, 30, ["a-very-long-name-" * 8, "mcts:1000"])), some(name, 4))
     for keys in ((), ("end",)):
         press(browser, *keys)
         width, right = browser.execute_script(
@@ -183,7 +175,7 @@ def test_a_narrow_phone_shows_everything_without_scrolling_sideways(
 
 
 @pytest.mark.parametrize("height", [DESKTOP[1], 620])
-def test_a_desktop_shows_all_of_it_at_once(browser: Any, show: Open, height: int) -> None:
+def test_a_desktop_shows_all_of_it_at_once(browser, show, height):
     set_viewport(browser, DESKTOP[0], height)
     show(with_values(some("tuerme", 60)))
     for selector in ("#board svg", "#controls", "#players", "#graph", "#actions"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tabletop_envs.play.session import Session
@@ -32,7 +30,7 @@ def played(player: Player, count: int) -> None:
     player.wait_for_turn(count - 1)
 
 
-def test_kirche_on_the_board(browser: Any) -> None:
+def test_kirche_on_the_board(browser):
     with served(Session("kirche", ["human", "random"], 1, {"num_houses": 1})) as (game, address):
         player = Player(browser, game, address)
         # The lit squares are one stop of the tab key, and arrows go between them.
@@ -81,7 +79,7 @@ def test_kirche_on_the_board(browser: Any) -> None:
         played(player, before + 1)
 
 
-def test_the_list_and_its_filter(browser: Any) -> None:
+def test_the_list_and_its_filter(browser):
     with served(Session("tuerme", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         names = [entry["name"] for entry in game.state()["legal"]]
@@ -109,7 +107,7 @@ def test_the_list_and_its_filter(browser: Any) -> None:
         assert len(game.session.actions) == 4
 
 
-def test_undo_and_a_new_game(browser: Any) -> None:
+def test_undo_and_a_new_game(browser):
     with served(Session("meeples", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         player.run("document.querySelector('#legal button').click()")
@@ -135,7 +133,7 @@ def test_undo_and_a_new_game(browser: Any) -> None:
         player.wait_for_turn()
 
 
-def test_what_happens_is_told_to_those_who_cannot_see_it(browser: Any) -> None:
+def test_what_happens_is_told_to_those_who_cannot_see_it(browser):
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         status = player.all("#status")[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tabletop_envs.arena.records import GameRecord
@@ -17,9 +15,7 @@ WISHES = ("re-roll", "pick up", "sidestep", "clone", "teleport", "put meeple", "
 
 
 def choose(session: Session, played: list[str]) -> int:
-    """The action of a player who wants to see everything: a block, a re-roll, then a pass; special
-    actions carried out.
-    """
+    """What a player who wants to see everything does: a block, a re-roll, then a pass."""
     moves = session.legal_moves()
     if "re-roll" in played and "pass" in moves:
         return moves["pass"]
@@ -56,7 +52,7 @@ def round_to_play() -> GameRecord:
     return next(record for seed in range(200) if (record := simulate(seed, 8)))
 
 
-def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser: Any) -> None:
+def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser):
     with served(Session.resume(round_to_play())) as (game, address):
         player = Player(browser, game, address)
         session = game.session
@@ -84,7 +80,7 @@ def test_a_round_with_a_re_roll_a_pass_and_a_special_action(browser: Any) -> Non
         ]
 
 
-def test_several_people_before_one_screen_see_a_curtain_between_them(browser: Any) -> None:
+def test_several_people_before_one_screen_see_a_curtain_between_them(browser):
     with served(Session("meeples", ["human", "human"], 2)) as (game, address):
         browser.get(address)
         hidden = "return [...document.querySelectorAll('#board svg')].every((each) => getComputedStyle(each).visibility === 'hidden')"

@@ -7,7 +7,6 @@ import random
 import re
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ def assert_shown(player: Player) -> None:
     assert scores == [each["score"] for each in state["players"]]
 
 
-def test_a_whole_game_of_kirche_by_clicks(browser: Any, tmp_path: Path) -> None:
+def test_a_whole_game_of_kirche_by_clicks(browser, tmp_path):
     options = {"num_houses": 1, "max_plies": 16}
     path = tmp_path / "game.jsonl"
     rng = random.Random(4)
@@ -56,7 +55,7 @@ def test_a_whole_game_of_kirche_by_clicks(browser: Any, tmp_path: Path) -> None:
         assert record == game.session.record()
 
 
-def test_choosing_a_piece_lights_up_where_it_can_go(browser: Any) -> None:
+def test_choosing_a_piece_lights_up_where_it_can_go(browser):
     with served(Session("kirche", ["human", "random"], 1, {"num_houses": 1})) as (game, address):
         player = Player(browser, game, address)
         corners = ["0", "6", "42", "48"]
@@ -89,7 +88,7 @@ def test_choosing_a_piece_lights_up_where_it_can_go(browser: Any) -> None:
             assert [button.text for button in player.all("#menu button")] == names
 
 
-def test_a_game_of_tuerme_by_clicks(browser: Any) -> None:
+def test_a_game_of_tuerme_by_clicks(browser):
     options = {"num_players": 3, "max_plies": 15}
     with served(Session("tuerme", ["random", "human", "greedy"], 4, options)) as (game, address):
         player = Player(browser, game, address)
@@ -100,7 +99,7 @@ def test_a_game_of_tuerme_by_clicks(browser: Any) -> None:
         assert len(game.session.actions) == 15
 
 
-def test_undo_and_a_new_game(browser: Any) -> None:
+def test_undo_and_a_new_game(browser):
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         assert not player.all("#undo:enabled")
@@ -134,9 +133,7 @@ def test_undo_and_a_new_game(browser: Any) -> None:
         assert not player.all("dialog[open]")
 
 
-def test_undo_and_a_new_game_while_an_opponent_thinks(
-    browser: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undo_and_a_new_game_while_an_opponent_thinks(browser, monkeypatch):
     thinks, go_on = threading.Event(), threading.Event()
     chosen = sessions.choose
 
@@ -170,7 +167,7 @@ def test_undo_and_a_new_game_while_an_opponent_thinks(
         assert_shown(player)
 
 
-def test_the_record_is_downloaded(browser: Any, tmp_path: Path) -> None:
+def test_the_record_is_downloaded(browser, tmp_path):
     browser.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
@@ -186,7 +183,7 @@ def test_the_record_is_downloaded(browser: Any, tmp_path: Path) -> None:
         assert not player.all("#record:enabled")
 
 
-def test_a_hint_is_told_and_shown(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_is_told_and_shown(browser, monkeypatch):
     monkeypatch.setattr(sessions, "HINT_AGENT", "greedy")
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
@@ -197,7 +194,7 @@ def test_a_hint_is_told_and_shown(browser: Any, monkeypatch: pytest.MonkeyPatch)
         assert game.session.actions == []
 
 
-def test_an_older_page_shows_the_newest_state(browser: Any) -> None:
+def test_an_older_page_shows_the_newest_state(browser):
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
         game.play(0, first(player))
@@ -210,7 +207,7 @@ def test_an_older_page_shows_the_newest_state(browser: Any) -> None:
         assert [entry["message"] for entry in log if "409" not in entry["message"]] == []
 
 
-def test_a_server_that_has_ended_is_told(browser: Any) -> None:
+def test_a_server_that_has_ended_is_told(browser):
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         player = Player(browser, game, address)
     player.run("document.querySelector('#legal button').click()")
@@ -218,7 +215,7 @@ def test_a_server_that_has_ended_is_told(browser: Any) -> None:
     browser.get_log("browser")
 
 
-def test_the_private_file_leads_to_the_page(browser: Any) -> None:
+def test_the_private_file_leads_to_the_page(browser):
     session = Session("kirche", ["human", "random"], 1)
     with served(session) as (_, address), private_page(address) as file:
         browser.get(file)
@@ -227,9 +224,7 @@ def test_the_private_file_leads_to_the_page(browser: Any) -> None:
         assert browser.execute_script("return document.referrer") == ""
 
 
-def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
-    browser: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(browser, monkeypatch):
     go_on = threading.Event()
     monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(300)) - 1)
     session = Session("kirche", ["human", "greedy"], 1)
@@ -241,7 +236,7 @@ def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(
         wait(lambda: "would choose" in player.text("#notice"), "the hint")
 
 
-def test_script_text_in_names_is_shown_as_text(browser: Any) -> None:
+def test_script_text_in_names_is_shown_as_text(browser):
     name = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         game.session.agents[1] = name
@@ -253,7 +248,7 @@ def test_script_text_in_names_is_shown_as_text(browser: Any) -> None:
         assert "kirche-v0" in browser.title
 
 
-def test_hidden_hands_do_not_reach_the_browser(browser: Any) -> None:
+def test_hidden_hands_do_not_reach_the_browser(browser):
     with served(Session("meeples", ["random", "human"], 3)) as (game, address):
         player = Player(browser, game, address)
         hands = game.session.env.snapshot()["hands"]
@@ -263,7 +258,7 @@ def test_hidden_hands_do_not_reach_the_browser(browser: Any) -> None:
 
 @pytest.mark.parametrize("game_name", ["kirche", "tuerme", "meeples"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE, (320, 600)])
-def test_the_page_fits(browser: Any, game_name: str, size: tuple[int, int]) -> None:
+def test_the_page_fits(browser, game_name, size):
     set_viewport(browser, *size)
     set_scheme(browser, "dark")
     with served(Session(game_name, ["human", "random"], 1)) as (game, address):

@@ -67,9 +67,7 @@ class Player:
         return self.browser.execute_script(script, *arguments)
 
     def click(self, selector: str) -> None:
-        """Click the middle of the first element of a selector with the mouse, wherever what lies on
-        top of it is.
-        """
+        """Click the middle of a selector's first element, whatever lies on top of it."""
         from selenium.webdriver import ActionChains
 
         element = self.browser.find_element("css selector", selector)
@@ -84,9 +82,7 @@ class Player:
             ActionChains(self.browser, duration=0).send_keys(key).perform()
 
     def wait_for_turn(self, ply: int = -1) -> None:
-        """Wait until the page shows a choice of the person, or the end, after more than `ply`
-        actions.
-        """
+        """Wait for a choice of the person, or the end, after more than `ply` actions."""
 
         def shown() -> bool:
             logged = len(self.all("#log li"))

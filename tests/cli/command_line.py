@@ -1,6 +1,4 @@
-"""The command line as tests run it: in this process, and what it says without the looks that Rich
-gives it.
-"""
+"""The command line as tests run it: in this process, and its words without Rich's looks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The command `tabletop-envs replay`: the page that it writes, and what it says of wrong words and
-bad files.
-"""
+"""The command `tabletop-envs replay`: its page, wrong words and bad files."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from tests.cli.command_line import plain, run
 
 
 @pytest.fixture
-def games(tmp_path: Path) -> Path:
+def games(tmp_path):
     file = tmp_path / "games.jsonl"
     records.append(
         file, some("kirche", 5, ["a", "b"]), some("kirche", 6, ["c", "d"]), some("meeples", 7)
@@ -29,7 +27,7 @@ def shown(page: Path) -> list[int]:
     return [len(game["actions"]) for game in Page(page.read_text(encoding="utf-8")).data["games"]]
 
 
-def test_the_command_writes_a_page(games: Path, tmp_path: Path) -> None:
+def test_the_command_writes_a_page(games, tmp_path):
     page = tmp_path / "page.html"
     output = plain(run("replay", str(games), "-o", str(page), "--theme", "dark").output)
     assert "3 games" in output
@@ -40,12 +38,12 @@ def test_the_command_writes_a_page(games: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "page.html"]
 
 
-def test_without_a_name_the_page_lies_beside_the_games(games: Path) -> None:
+def test_without_a_name_the_page_lies_beside_the_games(games):
     run("replay", str(games))
     assert shown(games.with_name("games.html")) == [5, 6, 7]
 
 
-def test_games_are_chosen_by_number(games: Path, tmp_path: Path) -> None:
+def test_games_are_chosen_by_number(games, tmp_path):
     page = tmp_path / "page.html"
     run("replay", str(games), "-o", str(page), "--game", "3", "--game", "1")
     assert shown(page) == [5, 7]
@@ -57,7 +55,7 @@ def test_games_are_chosen_by_number(games: Path, tmp_path: Path) -> None:
     assert shown(page) == [5, 7]
 
 
-def test_a_bad_line_is_named_and_the_old_page_stays(games: Path, tmp_path: Path) -> None:
+def test_a_bad_line_is_named_and_the_old_page_stays(games, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("old")
     lines = games.read_text().splitlines()
@@ -71,9 +69,7 @@ def test_a_bad_line_is_named_and_the_old_page_stays(games: Path, tmp_path: Path)
     assert shown(page) == [5]
 
 
-def test_a_page_that_cannot_be_written_leaves_the_old_one(
-    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_cannot_be_written_leaves_the_old_one(games, tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     page.write_text("old")
 
@@ -97,9 +93,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
         (("games.jsonl", "--theme", "blue"), "'blue' must be one of auto, light, dark"),
     ],
 )
-def test_wrong_words_are_named(
-    games: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
-) -> None:
+def test_wrong_words_are_named(games, monkeypatch, words, message):
     monkeypatch.chdir(games.parent)
     before = games.read_bytes()
     Path("empty.jsonl").touch()
@@ -108,12 +102,12 @@ def test_wrong_words_are_named(
     assert sorted(path.name for path in Path().iterdir()) == ["empty.jsonl", "games.jsonl"]
 
 
-def test_the_command_names_the_extra(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_names_the_extra(games, monkeypatch):
     monkeypatch.setitem(sys.modules, "svg", None)
     assert "tabletop-envs[render]" in plain(run("replay", str(games), exit_code=1).output)
 
 
-def test_ctrl_c_leaves_the_old_page(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_the_old_page(games, monkeypatch):
     page = games.with_name("games.html")
     page.write_text("old")
 

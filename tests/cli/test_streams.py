@@ -1,6 +1,4 @@
-"""Commands as processes whose standard streams are not as usual: no traceback, a fitting exit code,
-nothing lost.
-"""
+"""Commands with unusual standard streams: no traceback, a fitting exit code, nothing lost."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ def process(words: str, folder: Path, *, shell: str = "", **environment: str) ->
     ],
     ids=["tournament", "play", "selfplay"],
 )
-def test_any_encoding_will_do(words: str, encoding: str, sign: str, tmp_path: Path) -> None:
+def test_any_encoding_will_do(words, encoding, sign, tmp_path):
     done = process(words, tmp_path, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
     assert sign in done.stdout.decode(encoding)
@@ -56,7 +54,7 @@ def test_any_encoding_will_do(words: str, encoding: str, sign: str, tmp_path: Pa
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
 
 
-def test_without_an_output_that_takes_anything_it_ends_in_words(tmp_path: Path) -> None:
+def test_without_an_output_that_takes_anything_it_ends_in_words(tmp_path):
     done = process("list", tmp_path, shell=">&-")
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"there is no standard output" in done.stderr
@@ -70,7 +68,7 @@ def test_without_an_output_that_takes_anything_it_ends_in_words(tmp_path: Path) 
     assert len(list(records.read_records(tmp_path / "games.jsonl"))) == 2
 
 
-def test_without_input_it_is_said(tmp_path: Path) -> None:
+def test_without_input_it_is_said(tmp_path):
     done = process(PLAY, tmp_path, shell="<&-")
     assert done.returncode == 2
     assert b"standard input" in done.stderr

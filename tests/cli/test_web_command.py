@@ -25,7 +25,7 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 
 
 @pytest.fixture
-def web() -> WebGame:
+def web():
     return WebGame(Session("kirche", ["human", "random"], 7, {"num_houses": 1}))
 
 
@@ -70,7 +70,7 @@ def play_first(address: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_save_and_end(tmp_path: Path, number: signal.Signals) -> None:
+def test_signals_save_and_end(tmp_path, number):
     with started(tmp_path, *KIRCHE) as (process, address):
         play_first(address)
         process.send_signal(number)
@@ -84,7 +84,7 @@ def test_signals_save_and_end(tmp_path: Path, number: signal.Signals) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
-def test_the_given_file_is_written(tmp_path: Path) -> None:
+def test_the_given_file_is_written(tmp_path):
     with started(tmp_path, *KIRCHE, "--save", "mine.jsonl") as (process, address):
         play_first(address)
         process.send_signal(signal.SIGINT)
@@ -94,7 +94,7 @@ def test_the_given_file_is_written(tmp_path: Path) -> None:
     assert "saved: mine.jsonl" in output
 
 
-def test_a_saved_game_goes_on_in_the_browser(tmp_path: Path) -> None:
+def test_a_saved_game_goes_on_in_the_browser(tmp_path):
     web = WebGame(Session("kirche", ["human", "random"], 7), path=tmp_path / "mine.jsonl")
     web.play(0, web.state()["legal"][0]["action"])
     web.save()
@@ -120,11 +120,11 @@ def test_a_saved_game_goes_on_in_the_browser(tmp_path: Path) -> None:
         (["--web", "--port", "70000"], "--port"),
     ],
 )
-def test_wrong_words_of_the_command_line(words: list[str], message: str) -> None:
+def test_wrong_words_of_the_command_line(words, message):
     assert message in plain(run("play", "kirche", *words, exit_code=2).output)
 
 
-def test_only_the_loopback_address_is_bound(tmp_path: Path) -> None:
+def test_only_the_loopback_address_is_bound(tmp_path):
     with started(tmp_path, *KIRCHE) as (_, address):
         port = int(re.search(r":(\d+)/", address)[1])  # type: ignore[index]
         # Another address of this machine's loopback net would be reached if all were bound.
@@ -134,7 +134,7 @@ def test_only_the_loopback_address_is_bound(tmp_path: Path) -> None:
             pass
 
 
-def test_a_port_in_use_is_told() -> None:
+def test_a_port_in_use_is_told():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -145,9 +145,7 @@ def test_a_port_in_use_is_told() -> None:
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
-def test_without_its_packages_the_extra_is_named(
-    web: WebGame, monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
+def test_without_its_packages_the_extra_is_named(web, monkeypatch, package):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
@@ -156,7 +154,7 @@ def test_without_its_packages_the_extra_is_named(
         serve(web, ready=print, ended=print)
 
 
-def test_the_packages_are_imported_only_on_use() -> None:
+def test_the_packages_are_imported_only_on_use():
     code = (
         "import sys, tabletop_envs.play.web, tabletop_envs.cli;"
         "print(sorted({'starlette', 'uvicorn', 'typer', 'svg'} & set(sys.modules)))"

@@ -1,6 +1,4 @@
-"""Plays a whole game, and some of everything else that is compiled, and prints what was seen:
-compiled or not.
-"""
+"""Plays a whole game and some of everything else that is compiled, and prints what was seen."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ def deal_all(states, players, generators):
 
 
 def observed(states: Any) -> Any:
-    """For each state and player a checksum of what the player sees (0 where there is no such
-    player).
-    """
+    """For each state and player a checksum of what the player sees (0: no such player)."""
     sums = np.zeros((states.size, MAX_PLAYERS), np.uint32)
     size = kernel_of(states).observation_size
     for player in range(MAX_PLAYERS):
@@ -122,9 +120,7 @@ def load(game: str) -> dict[str, Any]:
 
 
 def play_some(game: str) -> tuple[Any, Any, Any]:
-    """States of random games with all kinds of options, an action of each, and the games' last
-    states.
-    """
+    """States of random games with all kinds of options, an action of each, and last states."""
     running, actions, ended = [], [], []
     rng = random.Random(1)
     for options in OPTIONS[game] * GAMES_EACH:

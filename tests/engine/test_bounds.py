@@ -1,7 +1,5 @@
 """Nothing is read or written out of bounds, whatever action of the space is played."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -23,7 +23,7 @@ def compile_one() -> None:
     assert one(2) == 3
 
 
-def test_compiling_is_told_once() -> None:
+def test_compiling_is_told_once():
     told: list[str] = []
     with Compiling(told.append):
         assert told == []
@@ -37,7 +37,7 @@ def test_compiling_is_told_once() -> None:
     assert told == [MESSAGE]
 
 
-def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for() -> None:
+def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for():
     told: list[str] = []
     asked: list[str] = []
     compiled, go_on = threading.Event(), threading.Event()
@@ -64,9 +64,7 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for() -> Non
 
 
 @pytest.mark.parametrize("words", ["--opponent random", "--opponent greedy"])
-def test_play_says_it_before_the_first_board(
-    words: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_play_says_it_before_the_first_board(words, tmp_path, monkeypatch):
     from tabletop_envs.play.session import Session
 
     before = Session.__init__

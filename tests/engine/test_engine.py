@@ -1,7 +1,5 @@
 """Bits, chance, perft, and that compiled loops are cached and of the right types."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -136,26 +134,12 @@ def test_bounded_numbers_are_fair():
 def test_compiled_results_have_the_right_types():
     """One signed operand would turn a bitboard into a float."""
     word = np.uint64(5)
-    for function, arguments in (
-        (count, (word,)),
-        (lowest, (word,)),
-        (nth, (word, np.uint64(0))),
-    ):
+    for function, arguments in ((count, (word,)), (lowest, (word,)), (nth, (word, np.uint64(0)))):
         function(*arguments)
         assert str(function.nopython_signatures[0].return_type) == "uint64"
     compiled_below(word, word)
     returned = compiled_below.nopython_signatures[0].return_type
     assert [str(one) for one in returned] == ["uint64", "uint64"]
-
-
-@each_game
-def test_no_field_of_a_state_is_a_float_and_common_fields_are_there(name):
-    state = registry.get_game(name).kernel.state
-    for field in state.names:
-        assert state.fields[field][0].base.kind in "iu", field
-    for field, dtype in kernels.COMMON_FIELDS:
-        assert state.fields[field][0] == np.dtype(dtype)
-    assert state.isalignedstruct
 
 
 def perft(env, depth):
@@ -273,9 +257,7 @@ def test_every_game_is_found_in_the_cache(name):
 
 
 def test_a_kernel_under_another_name_has_another_digest(tmp_path):
-    """What Numba keeps on disk imports the module that it came from: the same code elsewhere must
-    not find it.
-    """
+    """Numba's cache imports the module it came from: the same code elsewhere must not find it."""
     digests = {kernels.code_digest()}
     for name in ("one/game.py", "one/game_again.py", "another/game.py"):
         file = tmp_path / name

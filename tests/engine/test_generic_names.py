@@ -1,7 +1,5 @@
 """Generic names of kernels and heuristics are for compiled code: in Python they say so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

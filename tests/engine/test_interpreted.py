@@ -1,8 +1,4 @@
-"""With `NUMBA_DISABLE_JIT=1` kernels and loops run as Python code, for debuggers, and play the same
-games.
-"""
-
-from __future__ import annotations
+"""With `NUMBA_DISABLE_JIT=1` kernels and loops run as Python and play the same games."""
 
 import json
 import os

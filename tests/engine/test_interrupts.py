@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,13 @@ LIMIT_SECONDS = 30
 
 
 @pytest.fixture
-def slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def slices(monkeypatch):
     """Slices keep the size that they are given."""
     for module in (single, threads, mcts, greedy):
         monkeypatch.setattr(module, "next_size", lambda size, *_: size)
 
 
-def test_slices_take_about_the_time_they_should() -> None:
+def test_slices_take_about_the_time_they_should():
     assert next_size(1000, 1000, 0.02, 0.02) == 1000
     assert next_size(1000, 1000, 0.08, 0.02) == 250
     assert next_size(1000, 1000, 0.0, 0.02) == 2000
@@ -44,7 +43,7 @@ def test_slices_take_about_the_time_they_should() -> None:
 
 
 @each_game
-def test_slices_change_no_result(name: str, slices: None) -> None:
+def test_slices_change_no_result(name, slices):
     batch = make_batch(name, LANES, seed=4)
     batch.rollout(30)
     lanes = np.arange(LANES)
@@ -162,7 +161,7 @@ def interrupted(process: subprocess.Popen[str], pause: float) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGINT")
-def test_ctrl_c_ends_long_calls() -> None:
+def test_ctrl_c_ends_long_calls():
     words = [sys.executable, "-c", CALLS]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment()) as process:
         for _ in range(5):
@@ -171,7 +170,7 @@ def test_ctrl_c_ends_long_calls() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGINT")
-def test_ctrl_c_leaves_a_tournament_its_finished_games(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_a_tournament_its_finished_games(tmp_path):
     path, script = tmp_path / "games.jsonl", tmp_path / "slow.py"
     script.write_text(TOURNAMENT, encoding="utf-8")
     words = [sys.executable, str(script), str(path)]

@@ -1,7 +1,5 @@
 """The cache on disk may fail in every way: loops are compiled then, and one warning says so."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import logging
@@ -219,6 +217,7 @@ def test_another_machine_s_code_is_left_alone(folder):
 SLOW = """
 import time
 from numba.extending import overload
+from tabletop_envs.kernels import compiling
 from tabletop_envs.kernels.engine import compiled_loop
 
 def nothing():
@@ -226,7 +225,9 @@ def nothing():
 
 @overload(nothing)
 def _nothing():
-    time.sleep(0.5)
+    end = time.monotonic() + 300
+    while "waiting" not in compiling._said and time.monotonic() < end:
+        time.sleep(0.01)
     return lambda: None
 
 @compiled_loop

@@ -1,8 +1,4 @@
-"""A typo in the name of a state's field is reported with file and line, at the first use of the
-kernel.
-"""
-
-from __future__ import annotations
+"""A typo in the name of a state's field is reported with file and line, at the first use."""
 
 import inspect
 from pathlib import Path

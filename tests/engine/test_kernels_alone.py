@@ -5,8 +5,6 @@ testing runs them first (docs/mutation-testing.md). What is right, the tests of 
 states are recorded, tests/engine/recorded_states.py.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

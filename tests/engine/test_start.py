@@ -1,8 +1,4 @@
-"""Starting: caches in read-only installs, without any writable folder, and with many processes at
-once.
-"""
-
-from __future__ import annotations
+"""Starting: caches in read-only installs, without writable folders, in many processes at once."""
 
 import os
 import shutil
@@ -47,9 +43,7 @@ def finish(process):
 
 @pytest.fixture
 def read_only_install(tmp_path):
-    """The package where no folder `__pycache__` can be made (as root, permissions would not keep us
-    from it).
-    """
+    """The package where no `__pycache__` can be made (permissions would not stop root)."""
     install = tmp_path / "install"
     shutil.copytree(
         Path(tabletop_envs.__file__).parent,

@@ -1,7 +1,5 @@
 """Threads, forks and Ctrl-C: one call at a time, children that play on, loops that come back."""
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import os

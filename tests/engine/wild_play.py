@@ -57,9 +57,7 @@ def play_wildly(states, legal, sampler, steps, observation):
 
 @njit
 def in_compiled_code():
-    """Whether this runs as compiled code; a call with an index beyond its array then raises, or
-    not.
-    """
+    """Whether this is compiled code; an index beyond its array then raises, or not."""
     return np.zeros(1)[np.arange(2)[1]]
 
 

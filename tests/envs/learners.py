@@ -22,9 +22,7 @@ def random_callable(observation: Any, action_mask: Any, rng: np.random.Generator
 
 
 class Recorder:
-    """A callable that plays random legal actions and remembers what it was shown and what it
-    played.
-    """
+    """A callable that plays random legal actions and remembers what it was shown and played."""
 
     def __init__(self, log: list[Any] | None = None) -> None:
         self.log: list[Any] = [] if log is None else log
@@ -61,9 +59,7 @@ def illegal_action(info: dict[str, Any]) -> int:
 
 
 def play_episode(env: Any, info: dict[str, Any], rng: np.random.Generator) -> list[Any]:
-    """Play on to the end at random: all steps as (action, observation, reward, terminated,
-    truncated, info).
-    """
+    """Play at random to the end: (action, observation, reward, terminated, truncated, info)."""
     steps = []
     while not steps or not (steps[-1][3] or steps[-1][4]):
         action = legal_action(info, rng)

@@ -1,6 +1,4 @@
-"""Every public entry point refuses arguments of a wrong type or value by name, and nothing has
-changed then.
-"""
+"""Every public entry point refuses arguments of a wrong type or value by name, unchanged."""
 
 from __future__ import annotations
 
@@ -68,9 +66,7 @@ LANE_ACTIONS: list[Any] = [
 
 
 class Case(NamedTuple):
-    """An entry point as the list of public names has it, one of its arguments, and values that it
-    must refuse.
-    """
+    """An entry point (by its public name), one of its arguments, and values it must refuse."""
 
     entry: str
     argument: str
@@ -223,12 +219,7 @@ CASES = [
         [0, None, "x", [], HUGE],
         _aec().str_to_action,
     ),
-    Case(
-        "envs.aec.TabletopEnv.clone",
-        "rng",
-        SEEDS,
-        lambda value: _aec().clone("player_0", value),
-    ),
+    Case("envs.aec.TabletopEnv.clone", "rng", SEEDS, lambda value: _aec().clone("player_0", value)),
     *_named("envs.aec.TabletopEnv.render", _of(_aec, "render"), colour=[*BOOLS, None]),
     Case(
         "envs.aec.TabletopEnv.render",
@@ -283,12 +274,7 @@ CASES = [
     ),
     *_named("search.SearchConfig", lambda **g: SearchConfig(**{**RULES_GIVEN, **g}), **RULES),
     *_named(
-        "search.Search",
-        _search,
-        **RULES,
-        max_nodes=COUNTS,
-        max_edges=[*INTEGERS, 0],
-        seed=SEEDS,
+        "search.Search", _search, **RULES, max_nodes=COUNTS, max_edges=[*INTEGERS, 0], seed=SEEDS
     ),
     *_named(
         "search.Search.run",
@@ -452,13 +438,13 @@ ONCE_TAKEN: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("words", ONCE_TAKEN)
-def test_what_was_once_taken_is_refused(words: str) -> None:
+def test_what_was_once_taken_is_refused(words):
     with pytest.raises((TypeError, ValueError), match=re.escape(words.partition("=")[0])):
         ONCE_TAKEN[words]()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.entry}-{case.argument}")
-def test_what_an_argument_cannot_be_is_refused_by_name(case: Case) -> None:
+def test_what_an_argument_cannot_be_is_refused_by_name(case):
     before = _state()
     for value in case.values:
         words = checks.shown(value)
@@ -474,7 +460,7 @@ def test_what_an_argument_cannot_be_is_refused_by_name(case: Case) -> None:
 
 
 @pytest.mark.parametrize("five", [5, np.int8(5), np.uint64(5), np.array(5), np.array(5, np.uint8)])
-def test_numpy_integers_and_arrays_without_dimensions_are_integers(five: Any) -> None:
+def test_numpy_integers_and_arrays_without_dimensions_are_integers(five):
     env = kirche_v0.env(num_houses=five)
     env.reset(seed=five)
     other = kirche_v0.env(num_houses=5)
@@ -492,13 +478,13 @@ def test_numpy_integers_and_arrays_without_dimensions_are_integers(five: Any) ->
 
 
 @pytest.mark.parametrize("yes", [True, np.True_, np.array(True)])
-def test_numpy_bools_are_bools(yes: Any) -> None:
+def test_numpy_bools_are_bools(yes):
     assert BatchEnv(GAME, 1, check=yes).check is True
     assert tuerme_v0.raw_env(slide=yes).options["slide"] is True
 
 
 @pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.array(0.5)])
-def test_numpy_floats_are_numbers(value: Any) -> None:
+def test_numpy_floats_are_numbers(value):
     assert SearchConfig("none", value, 1, 0).exploration == 0.5
 
 
@@ -532,9 +518,7 @@ LEFT_OUT = {
 
 
 def _signatures() -> Iterator[tuple[str, str]]:
-    """Entry points and those of their arguments that are integers, bools or floats, by the list of
-    public names.
-    """
+    """Entry points, by the list of public names, and their integers, bools and floats."""
     listing = Path(__file__).parents[1] / "house" / "public_api.txt"
     for line in listing.read_text(encoding="utf-8").splitlines():
         found = re.match(r"(?:class )?tabletop_envs\.([\w.]+)\((.*)\)(?: ->.*| <.*)?$", line)
@@ -549,7 +533,7 @@ def _signatures() -> Iterator[tuple[str, str]]:
                 yield found[1], one.arg
 
 
-def test_every_public_signature_has_a_case() -> None:
+def test_every_public_signature_has_a_case():
     there = {(case.entry, case.argument) for case in CASES}
     missing = sorted({pair for pair in _signatures() if pair not in there})
     assert not missing

@@ -1,8 +1,4 @@
-"""Arrays of any kind from users: nothing is compiled again for them, and a read-only view keeps
-nobody from playing.
-"""
-
-from __future__ import annotations
+"""Arrays of any kind from users: nothing is compiled again, read-only views harm nobody."""
 
 import copy
 import pickle

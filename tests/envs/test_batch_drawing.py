@@ -1,7 +1,5 @@
 """A batch draws its lanes, and shows them as AEC environments."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

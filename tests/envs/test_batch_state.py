@@ -1,6 +1,4 @@
-"""A batch's whole state: `set_state` continues what `get_state` gave, by way of JSON, and believes
-nothing that it has not checked.
-"""
+"""`set_state` continues what `get_state` gave, by way of JSON, and believes nothing unchecked."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ def batch_in_play(name: str, **options: Any) -> Any:
 
 
 @each_case
-def test_play_continues_through_ends_and_new_games(name: str, options: dict[str, Any]) -> None:
+def test_play_continues_through_ends_and_new_games(name, options):
     options = {**options, "max_plies": 40}
     batch, other = batch_in_play(name, **options), make_batch(name, 3, seed=9, **options)
     other.set_state(json.loads(json.dumps(batch.get_state())))
@@ -75,7 +73,7 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 @each_game
 @pytest.mark.parametrize("fault", HOSTILE)
-def test_what_no_batch_gives_is_refused_and_changes_nothing(name: str, fault: str) -> None:
+def test_what_no_batch_gives_is_refused_and_changes_nothing(name, fault):
     batch = batch_in_play(name)
     before, seen = batch.get_state(), batch.observation.copy()
     state = copy.deepcopy(before)
@@ -88,7 +86,7 @@ def test_what_no_batch_gives_is_refused_and_changes_nothing(name: str, fault: st
 
 
 @each_game
-def test_other_options_and_finished_games_are_refused(name: str) -> None:
+def test_other_options_and_finished_games_are_refused(name):
     batch = batch_in_play(name)
     with pytest.raises(ValueError, match=r"lane 0: options must be .*max_plies.*, not"):
         batch.set_state(batch_in_play(name, max_plies=77).get_state())

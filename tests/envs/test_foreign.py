@@ -1,6 +1,4 @@
-"""Records and saved games from anybody: every fault is a ValueError that names file, line and
-place, in commands words.
-"""
+"""Records and saved games from anybody: every fault is a ValueError by file, line and place."""
 
 from __future__ import annotations
 
@@ -82,7 +80,7 @@ def fault(path: Path, line: str) -> str:
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damage_is_refused_at_every_place(tmp_path: Path, damage: str) -> None:
+def test_damage_is_refused_at_every_place(tmp_path, damage):
     whole = document("kirche")
     for path in places(whole):
         fault(tmp_path / "games.jsonl", damaged(whole, path, damage))
@@ -103,13 +101,13 @@ def test_damage_is_refused_at_every_place(tmp_path: Path, damage: str) -> None:
         (("notes", "a"), "twice", "the key 'a' stands twice"),
     ],
 )
-def test_the_place_is_named(tmp_path: Path, path: tuple[Any, ...], damage: str, words: str) -> None:
+def test_the_place_is_named(tmp_path, path, damage, words):
     line = damaged(document("kirche"), path, DAMAGE[damage])
     assert words in fault(tmp_path / "games.jsonl", line)
 
 
 @each_game
-def test_what_is_read_can_be_replayed_and_written(name: str, tmp_path: Path) -> None:
+def test_what_is_read_can_be_replayed_and_written(name, tmp_path):
     whole, file = document(name), tmp_path / "games.jsonl"
     taken: list[GameRecord] = []
     faults: list[str] = []
@@ -126,7 +124,7 @@ def test_what_is_read_can_be_replayed_and_written(name: str, tmp_path: Path) -> 
     assert all(fault.startswith(f"{file}, line ") for fault in faults)
 
 
-def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_cut_anywhere_is_refused(tmp_path):
     line = json.dumps(document("kirche"))
     for length in range(1, len(line), 5):
         path = tmp_path / "games.jsonl"
@@ -135,7 +133,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
             list(records.read_records(path))
 
 
-def test_a_line_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_has_a_limit(tmp_path, monkeypatch):
     record = finished("kirche", max_plies=12)[1]
     line = record.to_json()
     monkeypatch.setattr(foreign, "MAX_LINE", len(line) + 1)
@@ -152,7 +150,7 @@ def test_a_line_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("value", [10**310, math.nan, math.inf, "a", True, [1]])
-def test_records_made_in_python_are_checked_alike(value: Any) -> None:
+def test_records_made_in_python_are_checked_alike(value):
     with pytest.raises(ValueError, match=r"values\[0\]"):
         GameRecord("kirche-v0", {}, ["a", "b"], [0], 1, values=[[value, None]])
     result = {"scores": [1, 0], "rewards": [1.0, value], "by_limit": False}
@@ -161,7 +159,7 @@ def test_records_made_in_python_are_checked_alike(value: Any) -> None:
 
 
 @pytest.mark.parametrize("notes", [{"a": math.nan}, {"a": {1}}, {1: 2}, {"a": 10**100}])
-def test_notes_that_no_reader_would_take_are_not_written(notes: Any) -> None:
+def test_notes_that_no_reader_would_take_are_not_written(notes):
     record = GameRecord("kirche-v0", {}, ["a", "b"], [], 1, notes=notes)
     with pytest.raises(ValueError, match="notes"):
         record.to_json()
@@ -175,7 +173,7 @@ def test_notes_that_no_reader_would_take_are_not_written(notes: Any) -> None:
 
 
 @pytest.fixture
-def pipe(tmp_path: Path) -> Path:
+def pipe(tmp_path):
     path = tmp_path / "pipe"
     if not hasattr(os, "mkfifo"):
         pytest.skip("there are no named pipes")
@@ -183,7 +181,7 @@ def pipe(tmp_path: Path) -> Path:
     return path
 
 
-def test_pipes_are_no_files_of_records(pipe: Path) -> None:
+def test_pipes_are_no_files_of_records(pipe):
     record = finished("kirche", max_plies=12)[1]
     for use in (
         lambda: list(records.read_records(pipe)),
@@ -208,7 +206,7 @@ TOURNAMENT = "tournament kirche random greedy --games 1 --option max_plies=4 --o
         "replay {games} -o {}",
     ],
 )
-def test_commands_refuse_what_is_no_file(words: str, pipe: Path, tmp_path: Path) -> None:
+def test_commands_refuse_what_is_no_file(words, pipe, tmp_path):
     games = tmp_path / "games.jsonl"
     records.append(games, finished("kirche", max_plies=12)[1])
     for path, message in [
@@ -225,7 +223,7 @@ def test_commands_refuse_what_is_no_file(words: str, pipe: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGE.values(), '"\\u001b[31m"', "{"], ids=str)
-def test_commands_refuse_damaged_files_in_words(damage: str, tmp_path: Path) -> None:
+def test_commands_refuse_damaged_files_in_words(damage, tmp_path):
     file = tmp_path / "games.jsonl"
     write(file, damaged(document("kirche"), ("actions", 0), damage))
     for command in (["play", "--resume"], ["replay"], TOURNAMENT.split()[:-1]):

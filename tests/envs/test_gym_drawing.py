@@ -1,7 +1,5 @@
 """The Gymnasium environments' pictures show what the last step has changed."""
 
-from __future__ import annotations
-
 import gymnasium
 import numpy as np
 

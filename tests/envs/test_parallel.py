@@ -1,17 +1,12 @@
 """The turn-based parallel environments, on every game."""
 
-from __future__ import annotations
-
 import copy
 import pickle
-import warnings
 
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
-from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from tabletop_envs import registry
 from tests.envs.learners import random_callable
@@ -20,15 +15,6 @@ from tests.games import each_case, each_game, module
 
 def make(name, **options):
     return module(name).parallel_env(**options)
-
-
-@pytest.mark.parametrize("mask_in", ["observation", "info"])
-@each_case
-def test_pettingzoo_s_tests_pass_silently(name, options, mask_in):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        parallel_api_test(make(name, mask_in=mask_in, **options), num_cycles=200)
-        parallel_seed_test(lambda: make(name, mask_in=mask_in, **options))
 
 
 @each_case
@@ -157,17 +143,3 @@ def test_it_draws_and_closes(name):
     assert str(env) == registry.module_name(name)
     env.close()
     env.close()
-
-
-@pytest.mark.skipif(not hasattr(pettingzoo, "parallel_registry"), reason="an old PettingZoo")
-@each_game
-def test_it_is_in_pettingzoo_s_registry(name):
-    env = pettingzoo.make("parallel", registry.aec_id(name), max_plies=9)
-    assert env.unwrapped.aec_env.options["max_plies"] == 9
-
-
-def test_impossible_options_are_named():
-    with pytest.raises(TypeError, match="slide"):
-        make("kirche", slide=True)
-    with pytest.raises(ValueError, match="mask_in"):
-        make("kirche", mask_in="nowhere")

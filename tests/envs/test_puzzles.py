@@ -4,8 +4,6 @@ snapshots restored; else refused.
 The fuzz step looks for more of them (`tests/fuzz`).
 """
 
-from __future__ import annotations
-
 import copy
 import random
 
@@ -23,9 +21,7 @@ HUGE = 10**5000  # of more digits than Python shows
 
 
 def assert_played(snapshot):
-    """A position is taken, and played to its end within the spaces; every snapshot on the way is
-    restored as it is.
-    """
+    """A position is taken and played to its end within the spaces; all snapshots are restored."""
     options = snapshot["options"]
     given = {"num_players": options["num_players"]} if "num_players" in options else {}
     env, twin = raw_env(snapshot["game"], **given), raw_env(snapshot["game"], **given)
@@ -193,9 +189,7 @@ def test_m27_the_last_round_of_all_can_be_played():
 
 
 def test_meeples_an_illegal_action_after_the_last_meeple_is_no_end_by_m27():
-    """Player 0's supply is empty and player 0 behind: the rewards of M27 are those of the illegal
-    action.
-    """
+    """Player 0 is behind with an empty supply: M27's rewards are those of the illegal action."""
     values = {f: v for s, fields in ALL_STONES.items() for f, v in zip(fields, s, strict=True)}
     apart = sorted((f for f in values if values[f] and sum(divmod(f, 24)) % 2), key=values.get)
     four = next(f for f in apart if values[f] == 4)

@@ -1,11 +1,7 @@
-"""`examples/alphazero.py` runs with a tiny budget, credits, mirrors, gates, grows, evaluates and
-resumes as it says.
-"""
+"""`examples/alphazero.py` with a tiny budget: credits, mirrors, gates, evaluates, resumes."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,19 +27,13 @@ TINY = (
 
 
 @pytest.fixture(scope="module")
-def example() -> ModuleType:
+def example():
     """The example as a module."""
     return load_script(EXAMPLES / "alphazero.py")
 
 
 @each_game
-def test_it_runs_and_writes_its_logs(
-    name: str,
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_it_runs_and_writes_its_logs(name, example, monkeypatch, tmp_path, capsys):
     options = () if name == "kirche" else ("--option", "num_players=3")
     words = (name, *TINY, *options, "--option", "max_plies=14", "--warm-up", "1")
     with guarded() as guard:
@@ -76,9 +66,7 @@ def test_it_runs_and_writes_its_logs(
     assert table.pair("alphazero", "random").count.games >= 3
 
 
-def test_an_interrupted_run_ends_as_an_undisturbed_one(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_ends_as_an_undisturbed_one(example, monkeypatch, tmp_path):
     words = ("kirche", *TINY, "--iterations", "6", "--checkpoint-every", "2", "--warm-up", "1")
     words = (*words, "--opponents", "random", "--evaluate-every", "3", "--grow-at", "0.1")
     words = (*words, "--yardstick", "random", "--gate", "0.3", "--option", "max_plies=16")
@@ -94,12 +82,7 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
         assert torch.equal(value, getattr(resumed.replay, name)), name
 
 
-def test_a_checkpoint_of_other_settings_is_refused(
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_checkpoint_of_other_settings_is_refused(example, monkeypatch, tmp_path, capsys):
     words = ("kirche", *TINY, "--iterations", "1", "--opponents")
     training(example, monkeypatch, tmp_path, *words).run()
     before = (tmp_path / "progress.csv").read_text()
@@ -111,9 +94,7 @@ def test_a_checkpoint_of_other_settings_is_refused(
     assert (tmp_path / "progress.csv").read_text() == before
 
 
-def test_impossible_arguments_are_named(
-    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_arguments_are_named(example, tmp_path, capsys):
     for words, fault in (
         (("--option", "num_houses=9"), "num_houses=9"),
         (("--option", "num_houses"), "NAME=VALUE"),
@@ -129,7 +110,7 @@ def test_impossible_arguments_are_named(
 
 
 @pytest.mark.parametrize("symmetry", range(8))
-def test_kirche_looks_the_same_in_every_mirror(example: ModuleType, symmetry: int) -> None:
+def test_kirche_looks_the_same_in_every_mirror(example, symmetry):
     # A game and its image are played beside each other; each position must be the other's image.
     games = 16
     ours, theirs = (make_batch("kirche-v0", games, seed=1, num_houses=3) for _ in range(2))
@@ -154,7 +135,7 @@ def test_kirche_looks_the_same_in_every_mirror(example: ModuleType, symmetry: in
 
 
 @each_game
-def test_positions_are_credited_with_their_games_results(name: str, example: ModuleType) -> None:
+def test_positions_are_credited_with_their_games_results(name, example):
     lanes, size = 3, 600
     batch = make_batch(name, lanes, seed=1, **DECISIVE.get(name, {"max_plies": 30}))
     replay = example.Replay(batch, size, 4)
@@ -193,9 +174,7 @@ def test_positions_are_credited_with_their_games_results(name: str, example: Mod
         assert mask[place, played[row]["action"]]
 
 
-def test_the_gate_takes_winners_only(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_gate_takes_winners_only(example, monkeypatch, tmp_path):
     run = training(
         example, monkeypatch, tmp_path, "kirche", *TINY, "--gate-every", "1", "--warm-up", "0"
     )
@@ -221,9 +200,7 @@ def test_the_gate_takes_winners_only(
     assert run.batch.options["num_houses"] == 2
 
 
-def test_a_contest_counts_results_from_all_seats(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_contest_counts_results_from_all_seats(example, monkeypatch, tmp_path):
     run = training(example, monkeypatch, tmp_path, "kirche", *TINY)
     greedy, random = make_agent("greedy"), make_agent("random")
     assert run.contest((greedy, random), 20, 1).score > 0.7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,7 @@ def figure(what: str, game: str, *values: float) -> Figure:
     return Figure(Case(what, OURS, game), values)
 
 
-def test_figures_have_median_spread_and_paired_ratio() -> None:
+def test_figures_have_median_spread_and_paired_ratio():
     one, other = figure("batch", "kirche", 1, 2, 3, 4, 5), figure("batch", "x", 1, 1, 1, 1, 1)
     assert one.median == 3
     assert one.spread == pytest.approx(2 / 3)
@@ -30,7 +29,7 @@ def test_figures_have_median_spread_and_paired_ratio() -> None:
     assert one.ratio_to(other) == 3
 
 
-def test_measuring_warms_up_and_takes_turns() -> None:
+def test_measuring_warms_up_and_takes_turns():
     calls = []
 
     def work_named(name: str) -> measuring.Work:
@@ -49,14 +48,12 @@ def test_measuring_warms_up_and_takes_turns() -> None:
 @pytest.mark.parametrize(
     ("number", "text"), [(0.5, "0.5"), (999, "999"), (45_678, "45.7 k"), (12.3e6, "12.3 M")]
 )
-def test_numbers_for_people(number: float, text: str) -> None:
+def test_numbers_for_people(number, text):
     assert measuring.human(number) == text
 
 
 @pytest.mark.parametrize("game", registry.game_names())
-def test_throughput_of_every_game(
-    game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_throughput_of_every_game(game, tmp_path, capsys):
     lines, saved = tmp_path / "figures.jsonl", tmp_path / "saved.jsonl"
     what = [game, *QUICK, "--only", "rollout", "batch", "aec", "--lanes", "1", "64"]
     assert throughput.main([*what, "--json", str(lines), "--save", str(saved)]) == 0
@@ -74,7 +71,7 @@ def test_throughput_of_every_game(
     assert all(one["median"] > 0 and len(one["values"]) == 2 for one in figures)
 
 
-def test_regressions_are_found(tmp_path: Path) -> None:
+def test_regressions_are_found(tmp_path):
     saved = str(tmp_path / "saved.jsonl")
     before = [figure("batch", "connect_four", 10.0), figure("batch", "kirche", 5.0)]
     throughput.save_ratios(saved, before)
@@ -92,14 +89,14 @@ def test_regressions_are_found(tmp_path: Path) -> None:
     assert throughput.compare_ratios(ratios, before[:1]) == []
 
 
-def test_the_yardstick_itself_is_watched() -> None:
+def test_the_yardstick_itself_is_watched():
     """A slower engine slows connect four as well: it is compared with plain arithmetic."""
     assert (
         throughput.yardstick_of(Case("batch", OURS, "connect_four", 64, 1)) == throughput.ARITHMETIC
     )
 
 
-def test_a_regression_is_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_regression_is_an_exit_code(tmp_path, capsys):
     saved = tmp_path / "saved.jsonl"
     what = ["kirche", *QUICK, "--only", "rollout", "--lanes", "64", "--threads", "1"]
     throughput.main([*what, "--save", str(saved)])
@@ -114,9 +111,7 @@ def test_a_regression_is_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("text", ["no json\n", "[1]\n", '{"figure": "x"}\n'])
-def test_a_broken_file_is_named(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_file_is_named(text, tmp_path, capsys):
     path = tmp_path / "saved.jsonl"
     path.write_text(text, encoding="utf-8")
     for broken in (path, tmp_path / "missing.jsonl"):
@@ -125,7 +120,7 @@ def test_a_broken_file_is_named(
         assert broken.name in capsys.readouterr().err
 
 
-def test_a_failing_case_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_case_is_left_out(monkeypatch):
     good, bad = Case("batch", OURS, "connect_four"), Case("batch", OURS, "chess")
     monkeypatch.setattr(peers, "cases_of", lambda *_: [good, bad])
     figures, notes = compare.compare([OURS], [1], [1], repeats=2, seconds=0.001)
@@ -134,7 +129,7 @@ def test_a_failing_case_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "there is no game 'chess'" in notes[0]
 
 
-def test_unknown_games_and_libraries_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_games_and_libraries_are_refused(capsys):
     for main in (throughput.main, scaling.main):
         with pytest.raises(SystemExit):
             main(["chess"])
@@ -144,7 +139,7 @@ def test_unknown_games_and_libraries_are_refused(capsys: pytest.CaptureFixture[s
     assert "there is no library 'numpy'" in capsys.readouterr().err
 
 
-def test_start_times_come_from_fresh_processes(tmp_path: Path) -> None:
+def test_start_times_come_from_fresh_processes(tmp_path):
     program = starting.PROGRAM.format(first="")
     times = starting.start_once(program, str(tmp_path))
     assert set(times) == {*starting.STAGES, "first"}
@@ -154,11 +149,11 @@ def test_start_times_come_from_fresh_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", ["connect_four", *registry.game_names()])
-def test_a_compiled_loop_plays_every_game(game: str) -> None:
+def test_a_compiled_loop_plays_every_game(game):
     assert loop_work(game, 8)(100) == 800
 
 
-def test_compare_runs_in_processes_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_runs_in_processes_of_its_own(capsys):
     assert compare.main([OURS, *QUICK, "--lanes", "1", "--threads", "1", "--json", "-"]) == 0
     _, *records = map(json.loads, capsys.readouterr().out.splitlines())
     ours = [one for one in records if one["game"] == "connect_four"]
@@ -176,20 +171,20 @@ def test_compare_runs_in_processes_of_its_own(capsys: pytest.CaptureFixture[str]
     ],
     ids=str,
 )
-def test_peers_that_are_installed_run(case: Case) -> None:
+def test_peers_that_are_installed_run(case):
     if missing := peers.missing(case.library):
         pytest.skip(missing)
     assert peers.make_work(case)(50) >= 50
 
 
-def test_scaling(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scaling(capsys):
     assert scaling.main(["kirche", *QUICK, "--largest", "4", "--json", "-"]) == 0
     _, *records = map(json.loads, capsys.readouterr().out.splitlines())
     assert {one["axis"] for one in records} == set(scaling.AXES)
     assert [one["place"] for one in records if one["axis"] == "lanes"] == [1, 4] * 2
 
 
-def test_the_plot_is_drawn(tmp_path: Path) -> None:
+def test_the_plot_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "scaling.svg"
     points = [("lanes", lanes, figure("lanes", "kirche", 1e6 / lanes)) for lanes in (1, 4)]
@@ -197,9 +192,7 @@ def test_the_plot_is_drawn(tmp_path: Path) -> None:
     assert "<svg" in path.read_text(encoding="utf-8")
 
 
-def test_a_plot_without_matplotlib_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plot_without_matplotlib_is_refused_at_once(monkeypatch, capsys):
     # None in `sys.modules` makes an import fail as a missing module does.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert scaling.main(["--plot", "scaling.svg"]) == 2

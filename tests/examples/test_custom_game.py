@@ -1,12 +1,9 @@
-"""The training examples run a game that they have never heard of: one that is registered and has
-planes in its observation.
-"""
+"""The training examples run a game that they have never heard of, with planes."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -28,7 +25,7 @@ TINY = {
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+def registered(monkeypatch):
     """Connect four as a game of the registry."""
     name = connect_four_game.GAME.name
     monkeypatch.setitem(registry.GAMES, name, 0)
@@ -41,7 +38,7 @@ def example_of(name: str) -> ModuleType:
 
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", TINY)
-def test_it_trains(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_it_trains(name, monkeypatch, tmp_path):
     words = ["connect_four", *TINY[name].split(), "--threads", "1", "--opponents", "random"]
     training(example_of(name), monkeypatch, tmp_path, *words).run()
     assert len(rows(tmp_path / "progress.csv")) == len(rows(tmp_path / "evaluation.csv")) == 1
@@ -49,12 +46,7 @@ def test_it_trains(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", TINY)
-def test_without_planes_it_says_so(
-    name: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_planes_it_says_so(name, monkeypatch, tmp_path, capsys):
     game = connect_four_game.GAME.__class__
     kernel = replace(game.kernel, observation=(Part("squares", (84,)),))
     monkeypatch.setattr(game, "kernel", kernel)

@@ -1,7 +1,5 @@
 """The examples run, and do what they say."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from pathlib import Path

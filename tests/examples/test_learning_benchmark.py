@@ -1,10 +1,7 @@
-"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows what came of
-it.
-"""
+"""The learning benchmark runs its settings seed by seed, resumes, collects, and shows."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +20,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory):
     """The results of a tiny setting with two seeds."""
     pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
     pytest.importorskip("rich", reason="rich is not installed: the extra train")
@@ -32,7 +29,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_every_evaluation_of_every_seed_is_collected(results: Path) -> None:
+def test_every_evaluation_of_every_seed_is_collected(results):
     rows = learning.read_rows(results / "tiny.csv")
     expected = [
         (seed, steps, opponent, games)
@@ -44,9 +41,7 @@ def test_every_evaluation_of_every_seed_is_collected(results: Path) -> None:
     assert [tuple(row[name] for name in names) for row in rows] == expected
 
 
-def test_a_finished_seed_is_not_run_again_and_another_is_added(
-    results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_seed_is_not_run_again_and_another_is_added(results, monkeypatch):
     started: list[list[str]] = []
 
     def start(words: list[str], check: bool) -> None:
@@ -67,7 +62,7 @@ def test_a_finished_seed_is_not_run_again_and_another_is_added(
     assert len(learning.read_rows(target / "tiny.csv")) == 12
 
 
-def test_an_interrupted_seed_is_resumed(tmp_path: Path) -> None:
+def test_an_interrupted_seed_is_resumed(tmp_path):
     assert "--resume" not in learning.command(SETTINGS["tiny"], 1, tmp_path)
     (tmp_path / "checkpoint.pt").touch()
     assert learning.command(SETTINGS["tiny"], 1, tmp_path)[-1] == "--resume"
@@ -88,7 +83,7 @@ def row(seed: int, steps: int, score: float) -> dict[str, str]:
     }
 
 
-def test_the_table_has_the_last_evaluations(tmp_path: Path) -> None:
+def test_the_table_has_the_last_evaluations(tmp_path):
     learning.write_rows(
         tmp_path / "tiny.csv", [row(1, 10, 0.1), row(1, 20, 0.5), row(2, 10, 0.2), row(2, 20, 0.7)]
     )
@@ -100,7 +95,7 @@ def test_the_table_has_the_last_evaluations(tmp_path: Path) -> None:
     )
 
 
-def test_the_curves_are_drawn_the_same_way_every_time(tmp_path: Path) -> None:
+def test_the_curves_are_drawn_the_same_way_every_time(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: the extra bench")
     learning.write_rows(tmp_path / "tiny.csv", [row(1, 10, 0.1), row(1, 20, 0.5)])
     (drawing,) = learning.plot(SETTINGS, tmp_path, tmp_path)
@@ -113,18 +108,18 @@ def test_the_curves_are_drawn_the_same_way_every_time(tmp_path: Path) -> None:
     assert drawing.read_bytes() != first
 
 
-def test_a_smoke_run_spares_the_results(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_smoke_run_spares_the_results(capsys):
     with pytest.raises(SystemExit):
         learning.main(["run", "--smoke"])
     assert "name other --results" in capsys.readouterr().err
 
 
-def test_unknown_settings_are_named() -> None:
+def test_unknown_settings_are_named():
     with pytest.raises(SystemExit, match=r"no setting 'chess'.*ppo-kirche-1"):
         learning.read_settings(["chess"])
 
 
-def test_the_results_are_of_the_settings() -> None:
+def test_the_results_are_of_the_settings():
     """What is committed has every setting and seed, evaluated in the end over a thousand games."""
     for name, setting in learning.read_settings().items():
         rows = learning.read_rows(learning.RESULTS / f"{name}.csv")

@@ -1,6 +1,4 @@
-"""`examples/ray_selfplay.py`: what a unit of work gives depends on nobody, and deaths of workers
-and machines change nothing.
-"""
+"""`examples/ray_selfplay.py`: units of work depend on nobody; deaths change nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,7 +38,7 @@ TINY = (
 
 
 @pytest.fixture(scope="module")
-def example() -> Iterator[ModuleType]:
+def example():
     """The script as a module, which is sent to workers as it is: they cannot import it."""
     module = load_script(SCRIPT, registered=True)
     cloudpickle.register_pickle_by_value(module)
@@ -51,7 +48,7 @@ def example() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
+def cluster():
     """A head and two machines, in processes of their own, with room for one worker each."""
     system = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
     room = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
@@ -83,9 +80,7 @@ def assert_same_runs(one: Path, two: Path) -> None:
 
 @each_game
 @pytest.mark.parametrize("agent", ["network", "greedy"])
-def test_a_unit_gives_what_its_number_and_the_network_say(
-    name: str, agent: str, example: ModuleType
-) -> None:
+def test_a_unit_gives_what_its_number_and_the_network_say(name, agent, example):
     players = () if name == "kirche" else ("--option", "num_players=3")
     arguments = example.read_arguments([name, *TINY, *players, "--agent", agent])
     torch.manual_seed(7)
@@ -109,9 +104,7 @@ def test_a_unit_gives_what_its_number_and_the_network_say(
 
 @each_game
 @pytest.mark.parametrize("agent", ["network", "greedy"])
-def test_samples_are_what_the_games_records_replay(
-    name: str, agent: str, example: ModuleType
-) -> None:
+def test_samples_are_what_the_games_records_replay(name, agent, example):
     words = ("--option", "max_plies=200") if name == "kirche" else ("--option", "num_players=3")
     arguments = example.read_arguments([name, *TINY, "--games", "5", *words, "--agent", agent])
     worker = example.Player(arguments)
@@ -150,7 +143,7 @@ def test_samples_are_what_the_games_records_replay(
         assert samples["visits"][row].sum() == (4 if agent == "network" else 1)
 
 
-def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
+def test_losses_are_divergence_and_squared_error(example):
     words = ("--option", "num_players=3", "--learning-rate", "0.01", "--reuse", "1")
     arguments = example.read_arguments(["tuerme", *TINY, *words])
     worker, learner = example.Player(arguments), example.Learner(arguments)
@@ -183,7 +176,7 @@ def test_losses_are_divergence_and_squared_error(example: ModuleType) -> None:
     assert len(learner.replay) == arguments.window
 
 
-def test_rounds_are_played_with_the_network_of_a_fixed_age(example: ModuleType) -> None:
+def test_rounds_are_played_with_the_network_of_a_fixed_age(example):
     words = ("kirche", *TINY, "--rounds", "5", "--staleness", "2", "--evaluate-every", "2")
     run = example.Run(example.read_arguments(list(words)))
     versions = [{unit.version for unit in run.units(number)} for number in range(6)]
@@ -193,9 +186,7 @@ def test_rounds_are_played_with_the_network_of_a_fixed_age(example: ModuleType) 
     assert [len(run.units(number)) for number in range(6)] == [3, 3, 3, 3, 4, 1]
 
 
-def test_impossible_options_are_named(
-    example: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_options_are_named(example, capsys):
     for words, fault in (
         (("--option", "num_houses=9"), "num_houses=9"),
         (("--option", "houses=3"), "houses"),
@@ -229,7 +220,7 @@ def command(folder: Path, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory):
     """The folder of a run on this machine by one worker to whom nothing happens."""
     folder = tmp_path_factory.mktemp("undisturbed")
     out = command(folder, "--workers", "1")
@@ -238,7 +229,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_on_this_machine_keeps_its_games_and_logs(undisturbed: Path) -> None:
+def test_a_run_on_this_machine_keeps_its_games_and_logs(undisturbed):
     games = list(records.read_records(undisturbed / "games.jsonl"))
     units = [(note["round"], note["number"], note["version"]) for note in notes_of(games)]
     assert units == [
@@ -298,13 +289,8 @@ def parent_of(process: int) -> int:
 
 
 def test_dead_and_hanging_workers_and_a_dead_machine_change_nothing(
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    undisturbed: Path,
-    cluster: Cluster,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    example, monkeypatch, undisturbed, cluster, tmp_path, capsys
+):
     saboteur = Saboteur(cluster)
 
     class SlowPlayer(example.Player):  # type: ignore[misc, name-defined]
@@ -341,12 +327,8 @@ def run_of(example: ModuleType, folder: Path, *words: str) -> Any:
 
 
 def test_an_interrupted_run_ends_as_an_undisturbed_one(
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    undisturbed: Path,
-    cluster: Cluster,
-    tmp_path: Path,
-) -> None:
+    example, monkeypatch, undisturbed, cluster, tmp_path
+):
     def take_nothing(crew: Any, seconds: float) -> Any:
         raise KeyboardInterrupt
 
@@ -374,7 +356,7 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
     assert len(resumed.learner.replay) == 3
 
 
-def test_the_script_joins_a_cluster(undisturbed: Path, cluster: Cluster, tmp_path: Path) -> None:
+def test_the_script_joins_a_cluster(undisturbed, cluster, tmp_path):
     machines = sum(node["Alive"] for node in ray.nodes())
     out = command(tmp_path, "--workers", "2", "--address", cluster.address)
     # How many workers are ready before a run so short is over is up to chance.
@@ -383,9 +365,7 @@ def test_the_script_joins_a_cluster(undisturbed: Path, cluster: Cluster, tmp_pat
     assert_same_runs(undisturbed, tmp_path)
 
 
-def test_what_fails_everywhere_ends_the_run(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, cluster: Cluster, tmp_path: Path
-) -> None:
+def test_what_fails_everywhere_ends_the_run(example, monkeypatch, cluster, tmp_path):
     class FailingPlayer(example.Player):  # type: ignore[misc, name-defined]
         def play(self, unit: Any) -> Any:
             if unit.number == 1:
@@ -398,13 +378,7 @@ def test_what_fails_everywhere_ends_the_run(
     assert "a fault of our own" in str(error.value.__cause__)
 
 
-def test_workers_that_cannot_start_end_the_run(
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    cluster: Cluster,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_workers_that_cannot_start_end_the_run(example, monkeypatch, cluster, tmp_path, capsys):
     class BrokenPlayer(example.Player):  # type: ignore[misc, name-defined]
         def __init__(self, arguments: Any) -> None:
             raise ModuleNotFoundError("nothing is installed here")
@@ -415,9 +389,7 @@ def test_workers_that_cannot_start_end_the_run(
     assert capsys.readouterr().out.count("a worker could not be started") == 2
 
 
-def test_a_run_continues_only_as_it_was(
-    example: ModuleType, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_continues_only_as_it_was(example, undisturbed, tmp_path, capsys):
     assert "holds a run: --resume it" in refused(example, capsys, undisturbed, "kirche")
     assert "no checkpoint" in refused(example, capsys, tmp_path, "kirche", "--resume")
     shutil.copytree(undisturbed, tmp_path, dirs_exist_ok=True)

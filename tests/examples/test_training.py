@@ -1,12 +1,9 @@
-"""The examples that train run with a tiny budget, and the self-play one credits, evaluates and
-resumes as it says.
-"""
+"""The training examples with a tiny budget; the self-play one credits, evaluates, resumes."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,20 +27,14 @@ TINY = ("--games", "4", "--plies", "8", "--steps", "128", "--width", "8", "--thr
 
 
 @pytest.fixture(scope="module")
-def example() -> ModuleType:
+def example():
     """`examples/ppo_selfplay.py`."""
     pytest.importorskip("rich", reason="rich is not installed: the extra train")
     return load_script(EXAMPLES / "ppo_selfplay.py")
 
 
 @each_game
-def test_self_play_runs_and_writes_its_logs(
-    name: str,
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_self_play_runs_and_writes_its_logs(name, example, monkeypatch, tmp_path, capsys):
     options = () if name == "kirche" else ("--option", "num_players=3")
     words = (name, *TINY, *options, "--option", "max_plies=20", "--final-games", "3")
     with guarded() as guard:
@@ -67,9 +58,7 @@ def test_self_play_runs_and_writes_its_logs(
     assert "against mcts:2" in capsys.readouterr().out
 
 
-def test_an_interrupted_run_ends_as_an_undisturbed_one(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_ends_as_an_undisturbed_one(example, monkeypatch, tmp_path):
     words = ("kirche", *TINY, "--steps", "192", "--checkpoint-every", "2", "--past-every", "2")
     words = (*words, "--opponents", "random", "--evaluate-every", "3")
     words = (*words, "--eval-games", "4", "--final-games", "6")
@@ -81,12 +70,7 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(
         assert all(torch.equal(value, same[name]) for name, value in past.items())
 
 
-def test_a_checkpoint_of_other_settings_is_refused(
-    example: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_checkpoint_of_other_settings_is_refused(example, monkeypatch, tmp_path, capsys):
     words = ("kirche", *TINY, "--opponents")
     training(example, monkeypatch, tmp_path, *words).run()
     before = (tmp_path / "progress.csv").read_text()
@@ -102,9 +86,7 @@ def test_a_checkpoint_of_other_settings_is_refused(
     assert (tmp_path / "progress.csv").read_text() == before
 
 
-def test_impossible_options_are_named(
-    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_options_are_named(example, tmp_path, capsys):
     for words, fault in (
         (("--option", "num_houses=9"), "num_houses=9"),
         (("--option", "houses=3"), "houses"),
@@ -122,9 +104,7 @@ def test_impossible_options_are_named(
         assert fault in refused(example, capsys, tmp_path, "kirche", *words)
 
 
-def test_a_rollout_without_anything_to_learn_is_refused(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_rollout_without_anything_to_learn_is_refused(example, monkeypatch, tmp_path):
     run = training(example, monkeypatch, tmp_path, "kirche", *TINY, "--plies", "1")
     before = {name: value.clone() for name, value in run.network.state_dict().items()}
     with pytest.raises(SystemExit, match="more --plies"):
@@ -133,9 +113,7 @@ def test_a_rollout_without_anything_to_learn_is_refused(
 
 
 def slow_advantages(rollout: Any, discount: float, trace: float) -> dict[tuple[int, int], float]:
-    """Generalised advantages by their definition: a sum over each player's own later decisions in
-    the game.
-    """
+    """Generalised advantages by definition: a sum over each player's own later decisions."""
     plies, games, players = rollout.reward.shape
     found = {}
     for game in range(games):
@@ -161,7 +139,7 @@ def slow_advantages(rollout: Any, discount: float, trace: float) -> dict[tuple[i
     return found
 
 
-def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) -> None:
+def test_every_player_is_credited_over_its_own_decisions(example):
     rng = np.random.default_rng(3)
     plies, games, players = 40, 6, 3
     batch: Any = SimpleNamespace(
@@ -187,9 +165,7 @@ def test_every_player_is_credited_over_its_own_decisions(example: ModuleType) ->
                 assert advantages[ply, game] == pytest.approx(expected[ply, game], abs=1e-5)
 
 
-def test_each_seat_is_played_by_its_own_player(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_each_seat_is_played_by_its_own_player(example, monkeypatch, tmp_path):
     words = ("tuerme", *TINY, "--past", "0.25", "--greedy", "0.5", "--option", "num_players=3")
     run = training(example, monkeypatch, tmp_path, *words)
     assert run.seats.tolist() == [0, 1, 2, -1]
@@ -228,9 +204,7 @@ def test_each_seat_is_played_by_its_own_player(
         batch.step(actions)
 
 
-def test_imitation_alone_makes_the_greedy_agents_actions_likely(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_imitation_alone_makes_the_greedy_agents_actions_likely(example, monkeypatch, tmp_path):
     words = ("kirche", *TINY, "--imitation", "1000", "--epochs", "20")
     run = training(example, monkeypatch, tmp_path, *words)
     before = run.learn()["likeness"]
@@ -240,9 +214,7 @@ def test_imitation_alone_makes_the_greedy_agents_actions_likely(
     run.rollout.play(run.batch, *players)
 
 
-def test_illegal_actions_have_no_probability(
-    example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_illegal_actions_have_no_probability(example, monkeypatch, tmp_path):
     mask = torch.tensor([[False, True, False, True], [True, True, True, False]])
     assert example.legal_actions(mask).tolist() == [[1, 3, -1], [0, 1, 2]]
     run = training(example, monkeypatch, tmp_path, "kirche", *TINY)
@@ -257,7 +229,7 @@ def test_illegal_actions_have_no_probability(
 
 
 @each_game
-def test_boards_show_the_planes_and_nothing_around(name: str, example: ModuleType) -> None:
+def test_boards_show_the_planes_and_nothing_around(name, example):
     game = registry.get_game(name)
     low, high = game.bounds()
     rng = np.random.default_rng(5)
@@ -280,9 +252,7 @@ def test_boards_show_the_planes_and_nothing_around(name: str, example: ModuleTyp
 
 
 @each_game
-def test_only_what_is_around_a_square_moves_what_is_seen_of_it(
-    name: str, example: ModuleType
-) -> None:
+def test_only_what_is_around_a_square_moves_what_is_seen_of_it(name, example):
     game = registry.get_game(name)
     board = example.Board(game, 1)
     look = example.Look(board, 8)
@@ -315,7 +285,7 @@ def taken(snapshot: dict[str, Any]) -> set[int]:
 
 
 @pytest.mark.parametrize("name", ["kirche", "tuerme"])
-def test_moves_lead_where_the_game_says(name: str, example: ModuleType) -> None:
+def test_moves_lead_where_the_game_says(name, example):
     game = registry.get_game(name)
     squares, table = example.observation_planes(game)[0].size, example.target_table(game)
     batch = example.make_batch(name, 16, seed=4)
@@ -353,9 +323,7 @@ def run_command(name: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> None
         module.main()
 
 
-def test_sb3_maskable_ppo(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sb3_maskable_ppo(monkeypatch, capsys):
     pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed: the extra sb3")
     # The example switches PyTorch's checks off: on again afterwards.
     checks = torch.distributions.Distribution
@@ -364,14 +332,14 @@ def test_sb3_maskable_ppo(
     assert "against random: " in capsys.readouterr().out
 
 
-def test_torchrl_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_torchrl_ppo(monkeypatch, capsys):
     pytest.importorskip("torchrl", reason="TorchRL is not installed: the extra torchrl")
     run_command("torchrl_ppo", monkeypatch, "kirche", "--frames", "8192")
     out = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in out] == ["4096", "8192"]
 
 
-def test_rllib_ppo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rllib_ppo(monkeypatch, capsys):
     pytest.importorskip("ray.rllib", reason="RLlib is not installed: the extra rllib")
     ray = pytest.importorskip("ray")
     try:

@@ -1,6 +1,4 @@
-"""What the tests of examples that train share: runs as a command line gives them, and the logs that
-they write.
-"""
+"""What the tests of training examples share: runs by command lines, and their logs."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ def training(
 def refused(
     example: ModuleType, capsys: pytest.CaptureFixture[str], folder: Path, *words: str
 ) -> str:
-    """What a command that must fail before it begins says: in one line, but for the usage, with the
-    exit code 2.
-    """
+    """What a command that must fail before it begins says: one line, but for the usage; code 2."""
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [f"{example.__name__}.py", *words, "--folder", str(folder)])

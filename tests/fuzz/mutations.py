@@ -125,9 +125,7 @@ def set_at(value: Any, path: Path, part: Any) -> None:
 
 
 def mutate(value: dict[str, Any], others: list[dict[str, Any]], rng: random.Random) -> Any:
-    """A copy of nested data with one to four mutations, most often one; `others` are what values
-    are borrowed from.
-    """
+    """A copy with one to four mutations, most often one; `others` are borrowed from."""
     mutant: Any = copy.deepcopy(value)
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         if not isinstance(mutant, dict) or not mutant:

@@ -1,6 +1,4 @@
-"""Mutated snapshots: each is refused in words with nothing changed, or can be played to the end and
-restored on the way.
-"""
+"""Mutated snapshots: refused in words with nothing changed, or played to the end and restored."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Inputs of every dtype and shape to many games at once: taken where they are legal integers, else
-refused with nothing changed.
-"""
+"""Inputs of every dtype and shape to many games: taken where legal, else refused unchanged."""
 
 from __future__ import annotations
 
@@ -137,9 +135,7 @@ def _walk(
     state: Callable[[], list[bytes]],
     named: str,
 ) -> Iterator[Any]:
-    """Give inputs to `take`; yields those that were taken, which are right. The others leave the
-    state as it is.
-    """
+    """Give inputs to `take`; yields those taken, rightly. The others leave the state as it is."""
     rng, counts = random.Random(f"{SEED} {title}"), Counter[str]()
     for _ in range(ROUNDS):
         value = make(rng)
@@ -163,7 +159,7 @@ def _walk(
 
 
 @each_game
-def test_actions_are_taken_where_they_are_legal_integers(name: str, capsys: Any) -> None:
+def test_actions_are_taken_where_they_are_legal_integers(name, capsys):
     game = registry.get_game(name)
     batch, twin = (BatchEnv(game, LANES, seed=SEED) for _ in range(2))
     masks = lambda: batch.action_mask  # noqa: E731
@@ -186,9 +182,7 @@ def test_actions_are_taken_where_they_are_legal_integers(name: str, capsys: Any)
 
 
 @each_game
-def test_actions_of_learners_are_taken_where_they_are_legal_integers(
-    name: str, capsys: Any
-) -> None:
+def test_actions_of_learners_are_taken_where_they_are_legal_integers(name, capsys):
     game = registry.get_game(name)
     env = TabletopVectorEnv(game, LANES, on_illegal="raise", autoreset_mode="SameStep")
     env.reset(seed=SEED)
@@ -232,7 +226,7 @@ def _seeds(value: Any) -> list[int] | None:
 
 @each_game
 @pytest.mark.parametrize("kind", ["batch", "vector"])
-def test_seeds_are_taken_where_they_are_integers(name: str, kind: str, capsys: Any) -> None:
+def test_seeds_are_taken_where_they_are_integers(name, kind, capsys):
     game = registry.get_game(name)
     batch, twin = (BatchEnv(game, LANES, seed=SEED) for _ in range(2))
     env = TabletopVectorEnv(game, LANES)
@@ -269,7 +263,7 @@ def test_seeds_are_taken_where_they_are_integers(name: str, kind: str, capsys: A
 
 
 @each_game
-def test_steps_are_taken_where_they_are_an_integer(name: str, capsys: Any) -> None:
+def test_steps_are_taken_where_they_are_an_integer(name, capsys):
     batch = BatchEnv(registry.get_game(name), LANES, seed=SEED)
 
     def make(rng: random.Random) -> Any:

@@ -1,6 +1,4 @@
-"""Options of all entry points at random: taken where they are right, else refused by a name that is
-wrong.
-"""
+"""Options of all entry points at random: taken where right, else refused by a wrong name."""
 
 from __future__ import annotations
 
@@ -154,7 +152,7 @@ def _wrong(game: Game, own: dict[str, Any], given: dict[str, Any]) -> set[str]:
 
 @each_game
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_options_are_taken_or_refused_by_name(name: str, entry: str, capsys: Any) -> None:
+def test_options_are_taken_or_refused_by_name(name, entry, capsys):
     game, rng, counts = registry.get_game(name), random.Random(f"{SEED} {name} {entry}"), Counter()
     make, own = ENTRIES[entry]
     for _ in range(ROUNDS):
@@ -183,7 +181,7 @@ def test_options_are_taken_or_refused_by_name(name: str, entry: str, capsys: Any
 
 
 @each_game
-def test_gymnasium_hands_options_on(name: str, capsys: Any) -> None:
+def test_gymnasium_hands_options_on(name, capsys):
     game, rng, counts = registry.get_game(name), random.Random(f"{SEED} {name}"), Counter()
     for _ in range(ROUNDS // 10):
         # What cannot be shown fails in Gymnasium's own messages, and it reads the render mode
@@ -227,7 +225,7 @@ WORDS = (
 
 
 @each_game
-def test_the_command_line_takes_options_or_names_them(name: str, capsys: Any) -> None:
+def test_the_command_line_takes_options_or_names_them(name, capsys):
     typer = pytest.importorskip("typer")
     from tabletop_envs.cli.common import game_options
 

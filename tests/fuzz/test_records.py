@@ -1,6 +1,4 @@
-"""Files of records cut and damaged at every place: read as far as they are whole, refused by file
-and line from there on.
-"""
+"""Files of records cut and damaged everywhere: read while whole, then refused by file and line."""
 
 from __future__ import annotations
 
@@ -58,7 +56,7 @@ def _near(content: bytes, place: int) -> str:
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_a_file_cut_anywhere_is_read_up_to_there(name: str, tmp_path: Path, capsys: Any) -> None:
+def test_a_file_cut_anywhere_is_read_up_to_there(name, tmp_path, capsys):
     path, record, counts = tmp_path / "games.jsonl", _short_game(name), Counter[str]()
     records.append(path, record, record)
     whole = path.read_bytes()
@@ -84,9 +82,7 @@ def test_a_file_cut_anywhere_is_read_up_to_there(name: str, tmp_path: Path, caps
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_a_line_damaged_anywhere_is_named_or_is_a_record(
-    name: str, tmp_path: Path, capsys: Any
-) -> None:
+def test_a_line_damaged_anywhere_is_named_or_is_a_record(name, tmp_path, capsys):
     path, record, counts = tmp_path / "games.jsonl", _short_game(name), Counter[str]()
     rng = random.Random(f"{SEED} {name}")
     first = (record.to_json() + "\n").encode()
@@ -127,9 +123,7 @@ def _opened(path: Path) -> Tournament:
     return Tournament("kirche", AGENTS, 6, 1, options, path, ratings=False)
 
 
-def test_a_tournament_cut_anywhere_loses_at_most_the_game_that_was_cut(
-    tmp_path: Path, capsys: Any
-) -> None:
+def test_a_tournament_cut_anywhere_loses_at_most_the_game_that_was_cut(tmp_path, capsys):
     path, counts = tmp_path / "games.jsonl", Counter[str]()
     whole = _tournament_file(path)
     table = _opened(path).table()
@@ -148,7 +142,7 @@ def test_a_tournament_cut_anywhere_loses_at_most_the_game_that_was_cut(
     report(capsys, "cut tournaments", counts)
 
 
-def test_a_tournament_damaged_anywhere_is_named_and_left_alone(tmp_path: Path, capsys: Any) -> None:
+def test_a_tournament_damaged_anywhere_is_named_and_left_alone(tmp_path, capsys):
     path, counts = tmp_path / "games.jsonl", Counter[str]()
     whole = _tournament_file(path)
     for place, damaged in _damaged(whole, random.Random(SEED), tries=1):
@@ -171,9 +165,7 @@ def test_a_tournament_damaged_anywhere_is_named_and_left_alone(tmp_path: Path, c
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_a_saved_game_cut_or_damaged_anywhere_is_named_or_resumed(
-    name: str, tmp_path: Path, capsys: Any
-) -> None:
+def test_a_saved_game_cut_or_damaged_anywhere_is_named_or_resumed(name, tmp_path, capsys):
     path, counts = tmp_path / "game.jsonl", Counter[str]()
     options = SHORT[name]
     play = Session(name, ["human"] * int(options.get("num_players", 2)), 1, options)

@@ -1,8 +1,4 @@
-"""Mutated snapshots of every game: refused in words with nothing changed, or played to the end
-(`-m fuzz`).
-"""
-
-from __future__ import annotations
+"""Mutated snapshots of every game: refused unchanged, or played to the end (`-m fuzz`)."""
 
 import os
 

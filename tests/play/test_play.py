@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import random
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +19,11 @@ from tabletop_envs.play.session import Session, load, save
 from tabletop_envs.play.terminal import COMMAND_WORDS, find_move
 from tests.cli.command_line import plain, run
 from tests.games import each_case, each_game, legal_actions, over, raw_env
+from tests.terminals import terminal
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Games without a file's name are saved in the present folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -56,7 +52,7 @@ def go_on(session: Session, rng: random.Random, moves: int) -> None:
 
 
 @each_case
-def test_a_saved_game_goes_on_exactly(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_saved_game_goes_on_exactly(name, options, tmp_path):
     session = Session(name, agents_of(name, options, seat=1), 7, options)
     go_on(session, random.Random(1), 9)
     path = tmp_path / "game.jsonl"
@@ -72,7 +68,7 @@ def test_a_saved_game_goes_on_exactly(name: str, options: dict[str, Any], tmp_pa
 
 
 @each_case
-def test_undo_goes_back_to_each_own_choice(name: str, options: dict[str, Any]) -> None:
+def test_undo_goes_back_to_each_own_choice(name, options):
     session = Session(name, agents_of(name, options), 3, options)
     choices = []
     rng = random.Random(1)
@@ -103,7 +99,7 @@ def chance(session: Session) -> int | None:
     return session.env.snapshot().get("rng")
 
 
-def test_chance_is_never_taken_back() -> None:
+def test_chance_is_never_taken_back():
     session, rng, drawn = Session("meeples", ["human", "human"], 3), random.Random(1), set()
     undone = 0
     for _ in range(400):
@@ -120,7 +116,7 @@ def test_chance_is_never_taken_back() -> None:
     assert undone > 50
 
 
-def test_dice_rolled_again_stay_as_they_are() -> None:
+def test_dice_rolled_again_stay_as_they_are():
     session, rng = Session("meeples", ["human", "random"], 1), random.Random(1)
     while REROLL not in session.legal_moves().values() or not session.human_to_move:
         go_on(session, rng, 1)
@@ -146,7 +142,7 @@ class Watched(RandomAgent):
         super().choose_lanes(game, states, legal, samplers, lanes, actions)
 
 
-def test_every_choice_has_chance_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_choice_has_chance_of_its_own(monkeypatch):
     watched = Watched()
     monkeypatch.setattr(agents, "GreedyAgent", lambda: watched)
     go_on(
@@ -158,7 +154,7 @@ def test_every_choice_has_chance_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @each_game
-def test_hints_are_legal_and_change_nothing(name: str) -> None:
+def test_hints_are_legal_and_change_nothing(name):
     session = Session(name, ["human", "random"], 5)
     go_on(session, random.Random(4), 3)
     before = session.env.snapshot()
@@ -168,7 +164,7 @@ def test_hints_are_legal_and_change_nothing(name: str) -> None:
         session.hint("guru")
 
 
-def test_games_from_a_snapshot_are_gone_on_with() -> None:
+def test_games_from_a_snapshot_are_gone_on_with():
     env = raw_env("meeples")
     env.reset(seed=4)
     for _ in range(20):
@@ -182,7 +178,7 @@ def test_games_from_a_snapshot_are_gone_on_with() -> None:
     assert again.record().start == start
 
 
-def test_what_cannot_be_gone_on_with_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_gone_on_with_is_refused(tmp_path):
     session = Session("kirche", ["human", "random"], 1, {"max_plies": 2})
     go_on(session, random.Random(1), 2)
     assert session.over
@@ -204,7 +200,7 @@ def test_what_cannot_be_gone_on_with_is_refused(tmp_path: Path) -> None:
         Session.resume(Session("kirche", ["human", "random"]).record(), ["human"])
 
 
-def test_an_illegal_move_leaves_the_game_as_it_is() -> None:
+def test_an_illegal_move_leaves_the_game_as_it_is():
     session = Session("kirche", ["human", "random"], 1)
     before = session.record()
     with pytest.raises(ValueError, match="illegal"):
@@ -215,7 +211,7 @@ def test_an_illegal_move_leaves_the_game_as_it_is() -> None:
 # What is typed
 
 
-def test_moves_are_found_by_number_name_and_beginning() -> None:
+def test_moves_are_found_by_number_name_and_beginning():
     names = ["lay 0-1", "lay 0-11", "pass", "Re-roll", "right", "2 left"]
     for text, found in [
         ("1", "lay 0-1"),
@@ -237,7 +233,7 @@ def test_moves_are_found_by_number_name_and_beginning() -> None:
 
 
 @each_game
-def test_no_move_is_called_like_a_command_or_a_number(name: str) -> None:
+def test_no_move_is_called_like_a_command_or_a_number(name):
     env = raw_env(name)
     env.reset(seed=1)
     rng = random.Random(1)
@@ -251,7 +247,7 @@ def test_no_move_is_called_like_a_command_or_a_number(name: str) -> None:
 
 
 @each_game
-def test_a_whole_game_by_numbers(name: str) -> None:
+def test_a_whole_game_by_numbers(name):
     words = ("play", name, "--opponent", "random", "--seed", "3", "--save", "game.jsonl")
     result = run(*words, "--option", "max_plies=40", lines="1\n" * 60)
     assert "The game is over" in result.stdout
@@ -270,7 +266,7 @@ def test_a_whole_game_by_numbers(name: str) -> None:
 
 
 @each_game
-def test_an_interrupted_game_goes_on_as_an_undisturbed_one(name: str) -> None:
+def test_an_interrupted_game_goes_on_as_an_undisturbed_one(name):
     words = ("play", name, "--opponent", "random", "--seed", "8", "--option", "max_plies=60")
     run(*words, "--save", "whole.jsonl", lines="2\n1\n" * 60)
     result = run(*words, "--seat", "0", lines="2\n1\n" * 2)
@@ -284,7 +280,7 @@ def test_an_interrupted_game_goes_on_as_an_undisturbed_one(name: str) -> None:
     assert resumed == whole
 
 
-def test_moves_by_name_and_commands() -> None:
+def test_moves_by_name_and_commands():
     lines = [
         "place spire 0,0 H",
         "place nave",
@@ -347,7 +343,7 @@ def test_moves_by_name_and_commands() -> None:
     assert load("game.jsonl") == load("other.jsonl")
 
 
-def test_a_game_is_gone_on_with_from_within_another() -> None:
+def test_a_game_is_gone_on_with_from_within_another():
     run("play", "kirche", "--opponent", "random", "--seed", "2", lines="1\n1\nsave game.jsonl\n")
     result = run("play", "tuerme", "--opponent", "random", lines="resume game.jsonl\n1\nquit\n")
     assert "ply 4, light (player_0) to place a house" in result.stdout
@@ -355,14 +351,14 @@ def test_a_game_is_gone_on_with_from_within_another() -> None:
     assert [path.name for path in Path().iterdir()] == ["game.jsonl"]
 
 
-def test_after_the_end_a_move_can_be_taken_back() -> None:
+def test_after_the_end_a_move_can_be_taken_back():
     words = ("play", "kirche", "--opponent", "random", "--option", "max_plies=6", "--seed", "1")
     result = run(*words, lines="1\n1\n1\nundo\n2\n\n1\n")
     assert result.stdout.count("The game is over (ended by max_plies): a draw.") == 2
     assert not list(Path().iterdir())  # finished, and no file was asked for
 
 
-def test_no_other_file_is_written_over() -> None:
+def test_no_other_file_is_written_over():
     words = ("play", "kirche", "--opponent", "random", "--seed", "2")
     for expected in ("kirche-v0-2.jsonl", "kirche-v0-2-2.jsonl"):
         assert f"saved: {expected}" in run(*words, lines="1\n").stdout
@@ -373,13 +369,13 @@ def test_no_other_file_is_written_over() -> None:
     assert "mine is there already" in plain(run(*words, "--save", "mine", exit_code=2).stderr)
 
 
-def test_nothing_is_saved_of_a_game_not_begun() -> None:
+def test_nothing_is_saved_of_a_game_not_begun():
     result = run("play", "kirche", "--opponent", "random", lines="")
     assert "saved" not in result.stdout
     assert not list(Path().iterdir())
 
 
-def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
+def test_hidden_hands_stay_hidden_and_seats_are_named():
     words = "play meeples --opponent random --seat 1 --seed 5 --option num_players=3"
     result = run(*words.split(), lines="1\n" * 6)
     assert load("meeples-v0-5.jsonl").agents == ["random", "human", "random"]
@@ -419,7 +415,7 @@ def test_hidden_hands_stay_hidden_and_seats_are_named() -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_words_get_an_error_that_helps(words: list[str], expected: list[str]) -> None:
+def test_wrong_words_get_an_error_that_helps(words, expected):
     session = Session("kirche", ["human", "random"], 1, {"max_plies": 2})
     save("game.jsonl", session.record())
     text = Path("game.jsonl").read_text()
@@ -431,7 +427,7 @@ def test_wrong_words_get_an_error_that_helps(words: list[str], expected: list[st
         assert part in error
 
 
-def test_a_game_goes_on_against_others() -> None:
+def test_a_game_goes_on_against_others():
     run("play", "kirche", "--opponent", "random", "--seat", "1", "--seed", "2", lines="1\n")
     run("play", "--resume", "kirche-v0-2.jsonl", "--opponent", "human", lines="1\n")
     assert load("kirche-v0-2.jsonl").agents == ["human", "human"]
@@ -452,9 +448,7 @@ class Broken(RandomAgent):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
-    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(error, monkeypatch):
     monkeypatch.setattr(agents, "GreedyAgent", lambda: Broken(error))
     words = ["play", "kirche", "--opponent", "greedy", "--seed", "2"]
     result = CliRunner().invoke(cli.make_app(), words, input="1\n1\n1\n1\n")
@@ -469,89 +463,21 @@ def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
 # A real terminal
 
 
-class RealTerminal:
-    """The command in a process whose standard streams are a terminal of 100 × 40."""
-
-    def __init__(self, *words: str) -> None:
-        import fcntl
-        import pty
-        import struct
-        import termios
-
-        self.master, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        # It does not answer when it is asked where its cursor is.
-        environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        environment.pop("NO_COLOR", None)
-        code = (
-            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-            "from tabletop_envs.cli import main; main()"
-        )
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "play", *words],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(terminal)
-        self.shown = ""
-
-    def wait_for(self, text: str, seconds: float = 300) -> str:
-        """Read until a text has come; all that was shown before it and since the last wait."""
-        import select
-
-        end = time.monotonic() + seconds
-        while text not in self.shown:
-            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
-            if not ready:
-                pytest.fail(f"{text!r} did not appear: {self.shown!r}")
-            self.shown += os.read(self.master, 4096).decode(errors="replace")
-        before, _, self.shown = self.shown.partition(text)
-        return before + text
-
-    def type(self, keys: str) -> None:
-        os.write(self.master, keys.encode())
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-
-
-@pytest.fixture
-def terminal() -> Iterator[Any]:
-    """Starts the command on a terminal."""
-    pytest.importorskip("pty")
-    pytest.importorskip("prompt_toolkit")
-    started = []
-
-    def start(*words: str) -> RealTerminal:
-        started.append(RealTerminal(*words))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.close()
-
-
 @pytest.mark.parametrize(("key", "exit_code"), [("\x03", 130), ("\x04", 0)], ids=["C-c", "C-d"])
-def test_a_terminal_completes_names_and_saves_at_the_end(
-    terminal: Any, key: str, exit_code: int
-) -> None:
-    one = terminal("kirche", "--opponent", "random", "--seed", "2", "--save", "game.jsonl")
-    one.wait_for("player_0 (you) to move, 8 legal moves")
-    one.wait_for(">")
-    one.type("place spire 6,6 v")
-    one.wait_for("place spire 6,6 vertical")  # offered by the menu
-    one.type("\t\r")
-    one.wait_for("player_0 (you): place spire 6,6 vertical")
-    shown = one.wait_for("player_0 (you) to move, 2 legal moves")
-    assert "\x1b[" in shown  # the board in colours
-    one.wait_for(">")
-    one.type(key)
-    one.wait_for("saved: game.jsonl")
-    one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
-    assert one.process.wait(300) == exit_code
+def test_a_terminal_completes_names_and_saves_at_the_end(key, exit_code):
+    words = "play kirche --opponent random --seed 2 --save game.jsonl".split()
+    with terminal(*words, full=True) as one:
+        one.wait_for(r"player_0 \(you\) to move, 8 legal moves")
+        one.wait_for(">")
+        one.type("place spire 6,6 v")
+        one.wait_for("place spire 6,6 vertical")  # offered by the menu
+        one.type("\t\r")
+        one.wait_for(r"player_0 \(you\): place spire 6,6 vertical")
+        shown = one.wait_for(r"player_0 \(you\) to move, 2 legal moves")
+        assert "\x1b[" in shown  # the board in colours
+        one.wait_for(">")
+        one.type(key)
+        one.wait_for("saved: game.jsonl")
+        one.wait_for("resume with: tabletop-envs play --resume game.jsonl")
+        assert one.process.wait(300) == exit_code
     assert len(load("game.jsonl").actions) == 1

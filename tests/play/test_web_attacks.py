@@ -1,6 +1,4 @@
-"""Who does not know the page's secret can neither read it off the machine nor stop the page. No
-browser.
-"""
+"""Without the page's secret nobody can read it off the machine or stop the page."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ from tabletop_envs.play.web.launch import private_page
 
 
 @pytest.fixture
-def session() -> Session:
+def session():
     return Session("kirche", ["human", "random"], 7, {"num_houses": 1})
 
 
@@ -63,9 +61,7 @@ def status(address: str) -> int:
 # The secret address
 
 
-def test_the_browser_is_given_a_private_file_that_is_gone_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_browser_is_given_a_private_file_that_is_gone_at_the_end(monkeypatch):
     seen: dict[str, Any] = {}
     arrived = threading.Event()
 
@@ -93,7 +89,7 @@ def test_the_browser_is_given_a_private_file_that_is_gone_at_the_end(
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no /proc")
-def test_no_process_shows_the_address(tmp_path: Path) -> None:
+def test_no_process_shows_the_address(tmp_path):
     # A browser that notes its words and waits, as the real one runs on.
     browser = tmp_path / "browser"
     browser.write_text(
@@ -131,7 +127,7 @@ def test_no_process_shows_the_address(tmp_path: Path) -> None:
     assert not Path(urllib.request.url2pathname((tmp_path / "words").read_text()[7:-1])).exists()
 
 
-def test_the_private_file_needs_no_page_of_ours(tmp_path: Path) -> None:
+def test_the_private_file_needs_no_page_of_ours(tmp_path):
     with private_page("http://127.0.0.1:1/a&b/") as address:
         file = Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path))
         assert "http://127.0.0.1:1/a&amp;b/" in file.read_text(encoding="utf-8")
@@ -144,7 +140,7 @@ HALF_OPEN = 1100
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's limit is set from outside")
-def test_half_open_connections_do_not_stop_the_page(tmp_path: Path) -> None:
+def test_half_open_connections_do_not_stop_the_page(tmp_path):
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -173,9 +169,7 @@ POST += "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
     ["", "GET ", "GET / HTTP/1.1\r\nHost: ", POST, POST + "{{", POST.replace("{path}", "/nothing")],
     ids=["nothing", "a word", "half the headers", "no body", "half the body", "half, elsewhere"],
 )
-def test_who_says_nothing_for_long_is_cut_off(
-    session: Session, monkeypatch: pytest.MonkeyPatch, sent: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_says_nothing_for_long_is_cut_off(session, monkeypatch, sent, caplog):
     monkeypatch.setattr(connections, "SECONDS", 0.2)
     with served(session) as (_, address):
         path = urllib.parse.urlsplit(address).path + "play"
@@ -190,9 +184,7 @@ def test_who_says_nothing_for_long_is_cut_off(
     assert not caplog.records
 
 
-def test_who_waits_for_a_long_thought_is_not_cut_off(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_waits_for_a_long_thought_is_not_cut_off(session, monkeypatch):
     monkeypatch.setattr(connections, "SECONDS", 0.1)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
     begun = threading.Event()
@@ -215,7 +207,7 @@ def test_who_waits_for_a_long_thought_is_not_cut_off(
     assert answers == [200]
 
 
-def test_rubbish_fills_no_log(tmp_path: Path) -> None:
+def test_rubbish_fills_no_log(tmp_path):
     rubbish = [b"\x16\x03\x01\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"G" * 2**16]
     rubbish += [b"GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"]
     rubbish += [b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 2**14]
@@ -233,7 +225,7 @@ def test_rubbish_fills_no_log(tmp_path: Path) -> None:
     assert errors == ""
 
 
-def test_only_the_first_messages_are_shown() -> None:
+def test_only_the_first_messages_are_shown():
     few = connections.FewMessages()
     records = [logging.makeLogRecord({"msg": f"message {n}"}) for n in range(100)]
     shown = [record.getMessage() for record in records if few.filter(record)]

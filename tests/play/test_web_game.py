@@ -22,7 +22,7 @@ from tests.rules.tuerme.boards import blocked_deal
 
 
 @each_game
-def test_looking_changes_nothing(name: str) -> None:
+def test_looking_changes_nothing(name):
     web = new_game(name)
     play_some(web, 3)
     before = web.session.env.snapshot()
@@ -32,7 +32,7 @@ def test_looking_changes_nothing(name: str) -> None:
 
 
 @each_game
-def test_the_log_tells_what_was_played(name: str) -> None:
+def test_the_log_tells_what_was_played(name):
     web = new_game(name, seat=1)
     play_some(web, 8)
     state = web.state()
@@ -48,7 +48,7 @@ def test_the_log_tells_what_was_played(name: str) -> None:
     assert WebGame(Session.resume(web.session.record())).state()["log"] == state["log"]
 
 
-def test_the_only_action_is_played_by_itself_and_told() -> None:
+def test_the_only_action_is_played_by_itself_and_told():
     web = from_snapshot("tuerme", blocked_deal(), ["human", "random"])
     state = web.state()
     assert not state["yours"] and state["turn"] == 0
@@ -58,7 +58,7 @@ def test_the_only_action_is_played_by_itself_and_told() -> None:
     assert not web.state()["can_undo"]
 
 
-def test_refusals_change_nothing() -> None:
+def test_refusals_change_nothing():
     web = new_game("kirche", {"num_houses": 1})
     before = web.state()
     for call, message in (
@@ -80,7 +80,7 @@ def test_refusals_change_nothing() -> None:
     assert web.state() == before
 
 
-def test_a_person_cannot_play_for_an_agent() -> None:
+def test_a_person_cannot_play_for_an_agent():
     web = new_game("kirche", seat=1)
     with pytest.raises(RefusedError, match="no person is to move"):
         web.play(0, 0)
@@ -89,7 +89,7 @@ def test_a_person_cannot_play_for_an_agent() -> None:
 
 
 @each_game
-def test_a_finished_game_takes_only_undo_and_a_new_one(name: str) -> None:
+def test_a_finished_game_takes_only_undo_and_a_new_one(name):
     web = new_game(name, {"max_plies": 6})
     state = play_some(web, 20)
     assert state["outcome"]["by_limit"]
@@ -109,7 +109,7 @@ def chance(web: WebGame) -> int | None:
 
 
 @each_game
-def test_undo_goes_back_to_each_own_choice(name: str) -> None:
+def test_undo_goes_back_to_each_own_choice(name):
     web = new_game(name)
     records_before = []
     for turn in range(6):
@@ -132,7 +132,7 @@ def test_undo_goes_back_to_each_own_choice(name: str) -> None:
     assert not web.state()["can_undo"]
 
 
-def test_only_one_of_many_requests_for_a_state_counts() -> None:
+def test_only_one_of_many_requests_for_a_state_counts():
     web = new_game("kirche", {"num_houses": 1})
     action = web.state()["legal"][0]["action"]
     barrier, results = threading.Barrier(8), []
@@ -154,9 +154,7 @@ def test_only_one_of_many_requests_for_a_state_counts() -> None:
     assert web.session.actions == [action]
 
 
-def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(monkeypatch):
     web = new_game("kirche")
     go_on(web)
     web.play(0, web.state()["legal"][0]["action"])
@@ -178,7 +176,7 @@ def test_undo_while_an_agent_thinks_counts_and_its_action_does_not(
     assert len(web.session.actions) == 1
 
 
-def test_a_search_ends_when_its_time_is_over() -> None:
+def test_a_search_ends_when_its_time_is_over():
     # So many simulations would take minutes.
     web = WebGame(Session("kirche", ["mcts:2000000", "human"], 1), think_seconds=0.02)
     web.advance(0)
@@ -192,13 +190,13 @@ def test_a_search_ends_when_its_time_is_over() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), 3601])
-def test_impossible_times_are_refused(seconds: float) -> None:
+def test_impossible_times_are_refused(seconds):
     with pytest.raises(ValueError, match="think_seconds"):
         new_game("kirche", think_seconds=seconds)
 
 
 @pytest.mark.parametrize("agent", ["random", "greedy"])
-def test_agents_play_as_they_do_in_the_terminal(agent: str) -> None:
+def test_agents_play_as_they_do_in_the_terminal(agent):
     web = WebGame(Session("kirche", ["human", agent], 11, {"num_houses": 2}))
     play_some(web, 6)
     session = Session("kirche", ["human", agent], 11, {"num_houses": 2})
@@ -213,7 +211,7 @@ def test_agents_play_as_they_do_in_the_terminal(agent: str) -> None:
 # New games
 
 
-def test_a_new_game_can_be_any_other() -> None:
+def test_a_new_game_can_be_any_other():
     web = new_game("kirche")
     play_some(web, 2)
     version = web.state()["version"]
@@ -227,7 +225,7 @@ def test_a_new_game_can_be_any_other() -> None:
     assert web.session.record().seed == 5
 
 
-def test_impossible_new_games_are_refused() -> None:
+def test_impossible_new_games_are_refused():
     web = new_game("kirche")
     before = web.state()
     for game_name, agents, options, message in (
@@ -243,7 +241,7 @@ def test_impossible_new_games_are_refused() -> None:
     assert web.state() == before
 
 
-def test_the_form_offers_every_game_with_all_its_options() -> None:
+def test_the_form_offers_every_game_with_all_its_options():
     choices = WebGame.choices()
     offered = {entry["game"]: entry for entry in choices["games"]}
     assert list(offered) == [registry.batch_id(name) for name in registry.game_names()]
@@ -259,7 +257,7 @@ def test_the_form_offers_every_game_with_all_its_options() -> None:
 # Files
 
 
-def test_all_games_are_saved(tmp_path: Path) -> None:
+def test_all_games_are_saved(tmp_path):
     path = tmp_path / "games.jsonl"
     web = new_game("kirche", {"max_plies": 6}, path=path)
     assert web.save() is None and not path.exists()
@@ -274,9 +272,7 @@ def test_all_games_are_saved(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_unfinished_game_is_saved_to_a_new_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfinished_game_is_saved_to_a_new_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     web = new_game("kirche")
     assert web.save() is None
@@ -289,9 +285,7 @@ def test_an_unfinished_game_is_saved_to_a_new_file(
     assert finished.save() is None
 
 
-def test_a_file_that_cannot_be_written_is_told_and_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_written_is_told_and_replaced(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told: list[str] = []
     web = new_game("kirche", {"max_plies": 6}, path=tmp_path / "none" / "g.jsonl", say=told.append)

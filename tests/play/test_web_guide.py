@@ -1,13 +1,10 @@
-"""What the page is told: where to click for which action, and nothing that its person must not
-know.
-"""
+"""What the page is told: where to click for what, and nothing its person must not know."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
-from typing import Any
 
 import pytest
 
@@ -23,7 +20,7 @@ from tests.play.web_games import from_snapshot, go_on, new_game, play_some
 
 
 @each_case
-def test_clicks_lead_to_every_action_and_to_no_other(name: str, options: dict[str, Any]) -> None:
+def test_clicks_lead_to_every_action_and_to_no_other(name, options):
     web = new_game(name, options, seat=1)
     rng = random.Random(2)
     for _ in range(40):
@@ -54,7 +51,7 @@ def test_clicks_lead_to_every_action_and_to_no_other(name: str, options: dict[st
         web.play(state["version"], rng.choice(legal)["action"])
 
 
-def test_kirche_s_clicks_are_where_pieces_stand_and_go() -> None:
+def test_kirche_s_clicks_are_where_pieces_stand_and_go():
     web = new_game("kirche", {"num_houses": 1})
     for _ in range(12):
         state = go_on(web)
@@ -69,7 +66,7 @@ def test_kirche_s_clicks_are_where_pieces_stand_and_go() -> None:
         assert after - own == {clicked[-1]}
 
 
-def test_tuerme_s_clicks_are_where_stacks_stand_and_go() -> None:
+def test_tuerme_s_clicks_are_where_stacks_stand_and_go():
     web = new_game("tuerme")
     for turn in range(12):
         state = go_on(web)
@@ -82,7 +79,7 @@ def test_tuerme_s_clicks_are_where_stacks_stand_and_go() -> None:
         assert {s for s in after if after[s] != before.get(s)} == {goal}
 
 
-def test_meeples_clicks_for_directions_are_where_the_second_half_comes_to_lie() -> None:
+def test_meeples_clicks_for_directions_are_where_the_second_half_comes_to_lie():
     web = new_game("meeples")
     seen = 0
     for _ in range(30):
@@ -99,7 +96,7 @@ def test_meeples_clicks_for_directions_are_where_the_second_half_comes_to_lie() 
 
 
 @each_game
-def test_the_fields_told_to_be_taken_are(name: str) -> None:
+def test_the_fields_told_to_be_taken_are(name):
     web = new_game(name)
     play_some(web, 9)
     snapshot = web.session.env.snapshot()
@@ -116,10 +113,8 @@ def test_the_fields_told_to_be_taken_are(name: str) -> None:
 # What is told to whom
 
 
-def test_what_is_hidden_never_leaves_the_server() -> None:
-    """Games that differ only in what the person cannot know look all the same, also while others
-    lay their stones.
-    """
+def test_what_is_hidden_never_leaves_the_server():
+    """Games that differ only in what the person cannot know look the same, at all times."""
     web = new_game("meeples", {"num_players": 3})
     pending = 0
     for turn in range(70):
@@ -141,7 +136,7 @@ def test_what_is_hidden_never_leaves_the_server() -> None:
     assert pending > 3
 
 
-def test_a_stone_that_an_opponent_takes_up_is_told_only_once_it_is_laid() -> None:
+def test_a_stone_that_an_opponent_takes_up_is_told_only_once_it_is_laid():
     web = new_game("meeples", seat=1)
     seen = set()
     for _ in range(60):
@@ -163,7 +158,7 @@ def test_a_stone_that_an_opponent_takes_up_is_told_only_once_it_is_laid() -> Non
     assert seen == {0, 1, 2}
 
 
-def test_open_hands_are_told_at_once_but_not_the_dice_to_come() -> None:
+def test_open_hands_are_told_at_once_but_not_the_dice_to_come():
     web = new_game("meeples", {"open_hands": True}, seat=1)
     web.advance(0)
     assert len(web.state()["log"]) == 1
@@ -171,7 +166,7 @@ def test_open_hands_are_told_at_once_but_not_the_dice_to_come() -> None:
     assert not web.state()["curtain"]
 
 
-def test_a_record_is_given_only_when_nothing_is_hidden_any_more() -> None:
+def test_a_record_is_given_only_when_nothing_is_hidden_any_more():
     web = new_game("meeples", {"max_plies": 12})
     assert not web.state()["can_record"]
     with pytest.raises(RefusedError, match="before the game is over"):
@@ -184,14 +179,14 @@ def test_a_record_is_given_only_when_nothing_is_hidden_any_more() -> None:
 
 
 @each_case
-def test_no_seed_is_told(name: str, options: dict[str, Any]) -> None:
+def test_no_seed_is_told(name, options):
     seed = 918273645546372819
     web = WebGame(Session(name, agents_of(name, options), seed, options))
     assert str(seed) not in json.dumps(web.state())
     assert "rng" not in json.dumps(web.state())
 
 
-def test_several_people_see_each_their_own_hand_behind_a_curtain() -> None:
+def test_several_people_see_each_their_own_hand_behind_a_curtain():
     web = WebGame(Session("meeples", ["human", "human"], 7))
     viewers = set()
     for _ in range(20):
@@ -208,7 +203,7 @@ def test_several_people_see_each_their_own_hand_behind_a_curtain() -> None:
 
 
 @each_game
-def test_the_state_is_json_in_both_themes(name: str) -> None:
+def test_the_state_is_json_in_both_themes(name):
     web = new_game(name)
     light, dark = web.state("light"), web.state("dark")
     assert json.loads(json.dumps(light)) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,12 +23,12 @@ ORIGIN = {"origin": HOME}
 
 
 @pytest.fixture
-def web() -> WebGame:
+def web():
     return WebGame(Session("kirche", ["human", "random"], 7, {"num_houses": 1}))
 
 
 @pytest.fixture
-def client(web: WebGame) -> Iterator[TestClient]:
+def client(web):
     app = server.make_app(web, port=PORT, token="secret")
     with TestClient(app, base_url=HOME, raise_server_exceptions=False) as client:
         yield client
@@ -42,7 +41,7 @@ def post(client: TestClient, path: str, body: Any, headers: dict[str, str] = ORI
 # The page
 
 
-def test_the_page_and_all_its_files_are_there(client: TestClient) -> None:
+def test_the_page_and_all_its_files_are_there(client):
     page = client.get("/secret/")
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
@@ -59,7 +58,7 @@ def test_the_page_and_all_its_files_are_there(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "state", "choices", "static/play.js", "nothing"])
-def test_every_answer_keeps_others_away(client: TestClient, path: str) -> None:
+def test_every_answer_keeps_others_away(client, path):
     headers = client.get(f"/secret/{path}").headers
     assert headers["content-security-policy"].startswith("default-src 'self';")
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -70,7 +69,7 @@ def test_every_answer_keeps_others_away(client: TestClient, path: str) -> None:
     assert not [name for name in headers if name.startswith("access-control")]
 
 
-def test_a_game_is_played_by_requests(client: TestClient, web: WebGame) -> None:
+def test_a_game_is_played_by_requests(client, web):
     state = client.get("/secret/state").json()
     for _ in range(6):
         while not state["yours"]:
@@ -96,7 +95,7 @@ def test_a_game_is_played_by_requests(client: TestClient, web: WebGame) -> None:
     assert GameRecord.from_json(record.text) == web.session.record()
 
 
-def test_hints(client: TestClient, web: WebGame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints(client, web, monkeypatch):
     monkeypatch.setattr(session, "HINT_AGENT", "greedy")
     answer = post(client, "hint", {"version": 0}).json()
     hint = answer.pop("hint")
@@ -122,7 +121,7 @@ CHANGE = ["play", "advance", "undo", "new", "hint"]
     ],
 )
 @pytest.mark.parametrize("path", READ + CHANGE)
-def test_other_hosts_are_refused(client: TestClient, web: WebGame, path: str, host: str) -> None:
+def test_other_hosts_are_refused(client, web, path, host):
     before = web.state()
     headers = {**ORIGIN, "host": host}
     if path in READ:
@@ -134,7 +133,7 @@ def test_other_hosts_are_refused(client: TestClient, web: WebGame, path: str, ho
     assert web.state() == before
 
 
-def test_localhost_is_this_host(client: TestClient, web: WebGame) -> None:
+def test_localhost_is_this_host(client, web):
     host = {"host": f"localhost:{PORT}"}
     assert client.get("/secret/state", headers=host).status_code == 200
     body = {"version": 0, "action": 0}
@@ -160,9 +159,7 @@ def test_localhost_is_this_host(client: TestClient, web: WebGame) -> None:
     ],
 )
 @pytest.mark.parametrize("path", CHANGE)
-def test_other_pages_change_nothing(
-    client: TestClient, web: WebGame, path: str, headers: dict[str, str]
-) -> None:
+def test_other_pages_change_nothing(client, web, path, headers):
     before = web.state()
     answer = post(client, path, {"version": 0, "action": 0}, headers)
     assert answer.status_code == 403
@@ -170,7 +167,7 @@ def test_other_pages_change_nothing(
     assert web.state() == before
 
 
-def test_other_pages_see_nothing(client: TestClient) -> None:
+def test_other_pages_see_nothing(client):
     for site in ("cross-site", "same-site"):
         assert client.get("/secret/state", headers={"sec-fetch-site": site}).status_code == 403
     for site in ("none", "same-origin"):
@@ -180,14 +177,14 @@ def test_other_pages_see_nothing(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/state", "/play", "/wrong/state", "/Secret/state", "/secretstate"]
 )
-def test_nothing_is_there_without_the_token(client: TestClient, web: WebGame, path: str) -> None:
+def test_nothing_is_there_without_the_token(client, web, path):
     assert client.get(path).status_code == 404
     assert client.post(path, json={"version": 0, "action": 0}, headers=ORIGIN).status_code == 404
     assert web.session.actions == []
 
 
 @pytest.mark.parametrize("path", CHANGE)
-def test_only_posts_change(client: TestClient, web: WebGame, path: str) -> None:
+def test_only_posts_change(client, web, path):
     for method in ("GET", "HEAD", "PUT", "DELETE"):
         answer = client.request(
             method,
@@ -198,7 +195,7 @@ def test_only_posts_change(client: TestClient, web: WebGame, path: str) -> None:
     assert web.session.actions == []
 
 
-def test_no_file_outside_the_page_is_given(client: TestClient) -> None:
+def test_no_file_outside_the_page_is_given(client):
     for path in ("static/../game.py", "static/%2e%2e/game.py", "static/..%2fgame.py", "static/"):
         assert client.get(f"/secret/{path}").status_code == 404
 
@@ -209,7 +206,7 @@ def test_no_file_outside_the_page_is_given(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
 )
-def test_only_json_is_taken(client: TestClient, web: WebGame, kind: str) -> None:
+def test_only_json_is_taken(client, web, kind):
     answer = client.post(
         "/secret/play",
         content='{"version": 0, "action": 0}',
@@ -242,9 +239,7 @@ def test_only_json_is_taken(client: TestClient, web: WebGame, kind: str) -> None
         ('{"version": 0, "action": 0, "more": "' + 70000 * "x" + '"}', 413),
     ],
 )
-def test_malformed_and_illegal_requests(
-    client: TestClient, web: WebGame, content: str, status: int
-) -> None:
+def test_malformed_and_illegal_requests(client, web, content, status):
     before = web.state()
     headers = {**ORIGIN, "content-type": "application/json"}
     answer = client.post("/secret/play", content=content.encode("latin-1"), headers=headers)
@@ -273,9 +268,7 @@ def test_malformed_and_illegal_requests(
         {"seed": 1.5},
     ],
 )
-def test_impossible_new_games_are_refused(
-    client: TestClient, web: WebGame, wrong: dict[str, Any]
-) -> None:
+def test_impossible_new_games_are_refused(client, web, wrong):
     before = web.state()
     good = {"version": 0, "game": "kirche", "agents": ["human", "random"], "options": {}}
     answer = post(client, "new", {**good, **wrong})
@@ -285,15 +278,13 @@ def test_impossible_new_games_are_refused(
     assert post(client, "new", good).status_code == 200
 
 
-def test_unknown_themes_are_refused(client: TestClient, web: WebGame) -> None:
+def test_unknown_themes_are_refused(client, web):
     assert client.get("/secret/state?theme=blue").status_code == 422
     assert post(client, "play?theme=blue", {"version": 0, "action": 0}).status_code == 422
     assert web.session.actions == []
 
 
-def test_a_fault_of_ours_is_told_without_details(
-    client: TestClient, web: WebGame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_ours_is_told_without_details(client, web, monkeypatch):
     def fail(*arguments: Any) -> None:
         raise ValueError("a secret")
 

@@ -1,7 +1,5 @@
 """The SVG drawings of all games: complete, honest about what is hidden, and no burden to the game."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import os
@@ -189,9 +187,7 @@ def test_meeples_shows_halves_blocks_and_meeples_on_their_fields(num_players):
 
 @pytest.mark.parametrize("num_players", [2, 4])
 def test_a_viewer_s_drawing_tells_nothing_hidden(num_players):
-    """Whatever the others hold and have taken up, as far as the viewer knows, the drawing is the
-    same.
-    """
+    """Whatever others hold and have taken up, as far as the viewer knows: the same drawing."""
     differ = 0
     for env in positions("meeples", {"num_players": num_players}, every=1):
         ply = env.snapshot()["ply"]

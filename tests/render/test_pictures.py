@@ -1,9 +1,5 @@
 """The pictures in docs/pictures are those that docs/make_pictures.py makes now."""
 
-from __future__ import annotations
-
-from types import ModuleType
-
 import pytest
 
 from tests.games import GAMES, each_game
@@ -11,7 +7,7 @@ from tests.scripts import ROOT, load_script
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script():
     """The script as a module."""
     return load_script(ROOT / "docs" / "make_pictures.py")
 

@@ -1,8 +1,4 @@
-"""Pixels and windows: one shape a game, no display for pixels, a clear word where a window needs
-one.
-"""
-
-from __future__ import annotations
+"""Pixels and windows: one shape a game, no display for pixels, words where a window needs one."""
 
 import copy
 import os

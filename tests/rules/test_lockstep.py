@@ -4,8 +4,6 @@ Hypothesis chooses options, seed and actions, and shrinks what fails to the shor
 (`pytest -m soak`) does the same over a million positions a game.
 """
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import os
@@ -38,9 +36,7 @@ def assert_same(reference, env):
 
 
 def play_both(name, options, seed, choices):
-    """Play one game on both implementations; `choices` gives a number for each action. The
-    positions compared.
-    """
+    """Play one game on both implementations, a number a choice. The positions compared."""
     reference = importlib.import_module(f"tests.reference.{name}").Reference(seed=seed, **options)
     env = raw_env(name, **options)
     env.reset(seed=seed)

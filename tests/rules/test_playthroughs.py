@@ -1,7 +1,5 @@
 """Whole games are what they were: see tests/rules/playthrough.py."""
 
-from __future__ import annotations
-
 from tests.games import each_game
 from tests.rules.playthrough import FOLDER, games
 

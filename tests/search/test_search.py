@@ -15,7 +15,7 @@ from tabletop_envs.agents import make_agent
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.kernels import engine
-from tabletop_envs.search import Search, SearchConfig
+from tabletop_envs.search import Search
 from tabletop_envs.search.nodes import NODE
 from tests import games
 from tests.games import each_case, each_game, positions
@@ -50,7 +50,7 @@ def as_lists(search: Search) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("simulations", [1, 200])
 @pytest.mark.parametrize("entry", WON)
-def test_search_plays_a_winning_action(entry: dict[str, Any], simulations: int) -> None:
+def test_search_plays_a_winning_action(entry, simulations):
     env = kirche_v0.raw_env()
     env.restore(entry["snapshot"])
     result = Search("kirche", seed=1, max_nodes=1000).run(env, simulations)
@@ -61,7 +61,7 @@ def test_search_plays_a_winning_action(entry: dict[str, Any], simulations: int) 
     assert best[1 - mover] == -1.0
 
 
-def test_uct_wins_and_blocks_in_connect_four() -> None:
+def test_uct_wins_and_blocks_in_connect_four():
     # Columns 3 and 4 are three high, of one player each: who is to move wins by a fourth stone.
     batch = make_connect_four(1, seed=1)
     for column in (3, 4, 3, 4, 3, 4):
@@ -75,7 +75,7 @@ def test_uct_wins_and_blocks_in_connect_four() -> None:
     assert search.run(batch.states, 1000).action == 3
 
 
-def test_more_simulations_are_stronger_than_random_play() -> None:
+def test_more_simulations_are_stronger_than_random_play():
     lanes, agent, random = 20, MCTSAgent(30), make_agent("random")
     batch = make_batch("kirche", lanes, seed=3, num_houses=1)
     wins = np.zeros(lanes)
@@ -104,9 +104,7 @@ def test_more_simulations_are_stronger_than_random_play() -> None:
 
 @each_rules
 @each_case
-def test_result_counts_every_simulation(
-    name: str, options: dict[str, Any], rules: dict[str, Any]
-) -> None:
+def test_result_counts_every_simulation(name, options, rules):
     batch = batch_of(name, 6, 23, **options)
     before = batch.states.tobytes()
     for lane in range(batch.num_envs):
@@ -132,7 +130,7 @@ def test_result_counts_every_simulation(
 
 @each_rules
 @each_case
-def test_same_seed_same_tree(name: str, options: dict[str, Any], rules: dict[str, Any]) -> None:
+def test_same_seed_same_tree(name, options, rules):
     state = batch_of(name, 1, 31, **options).states
     trees = []
     for seed in (7, 7, 8):
@@ -145,7 +143,7 @@ def test_same_seed_same_tree(name: str, options: dict[str, Any], rules: dict[str
 
 
 @each_case
-def test_whoever_acts_chooses_for_himself(name: str, options: dict[str, Any]) -> None:
+def test_whoever_acts_chooses_for_himself(name, options):
     """Below the root, too, most visits go to what is best for the player to move there."""
     batch = batch_of(name, 1, 40, seed=5, **options)
     search = Search(name, seed=1, max_nodes=3000)
@@ -170,7 +168,7 @@ def test_whoever_acts_chooses_for_himself(name: str, options: dict[str, Any]) ->
 # What a search may know
 
 
-def test_choice_does_not_depend_on_hidden_hands_or_chance_to_come() -> None:
+def test_choice_does_not_depend_on_hidden_hands_or_chance_to_come():
     batch = batch_of("meeples", 12, 70, num_players=3)
     for lane in range(batch.num_envs):
         results = []
@@ -182,7 +180,7 @@ def test_choice_does_not_depend_on_hidden_hands_or_chance_to_come() -> None:
         np.testing.assert_array_equal(results[0].action_values, results[1].action_values)
 
 
-def test_dice_are_rolled_anew_in_every_simulation() -> None:
+def test_dice_are_rolled_anew_in_every_simulation():
     """After the same actions different ones are legal: edges are added as they are met."""
     batch = batch_of("meeples", 30, 45)
     grown = 0
@@ -198,7 +196,7 @@ def test_dice_are_rolled_anew_in_every_simulation() -> None:
 # Trees that are kept
 
 
-def test_another_position_begins_a_new_tree() -> None:
+def test_another_position_begins_a_new_tree():
     batch = batch_of("kirche", 2, 30)
     search = Search("kirche", seed=1, max_nodes=1000)
     search.run(batch.states[:1], 50)
@@ -209,7 +207,7 @@ def test_another_position_begins_a_new_tree() -> None:
 # Limits
 
 
-def test_search_stops_when_nodes_run_out() -> None:
+def test_search_stops_when_nodes_run_out():
     state = batch_of("kirche", 1, 30).states
     search = Search("kirche", seed=1, max_nodes=50)
     result = search.run(state, 1000)
@@ -222,7 +220,7 @@ def test_search_stops_when_nodes_run_out() -> None:
 
 
 @each_game
-def test_search_goes_on_when_edges_run_out(name: str) -> None:
+def test_search_goes_on_when_edges_run_out(name):
     state = batch_of(name, 1, 30).states
     least = registry.get_game(name).kernel.num_actions
     result = Search(name, seed=1, max_nodes=3000, max_edges=least).run(state, 900)
@@ -231,7 +229,7 @@ def test_search_goes_on_when_edges_run_out(name: str) -> None:
     assert result.visits.sum() == 900
 
 
-def test_time_limit() -> None:
+def test_time_limit():
     state = batch_of("kirche", 1, 30).states
     search = Search("kirche", seed=1)
     assert search.run(state, seconds=0).simulations >= 1
@@ -244,7 +242,7 @@ def test_time_limit() -> None:
 
 
 @each_case
-def test_agent_chooses_lane_by_lane(name: str, options: dict[str, Any]) -> None:
+def test_agent_chooses_lane_by_lane(name, options):
     batch = batch_of(name, 9, 37, **options)
     before = batch.states.tobytes()
     lanes = np.array([0, 2, 3, 7, 8])
@@ -269,7 +267,7 @@ def test_agent_chooses_lane_by_lane(name: str, options: dict[str, Any]) -> None:
 
 
 @each_game
-def test_agent_is_made_by_name_and_plays_an_environment(name: str) -> None:
+def test_agent_is_made_by_name_and_plays_an_environment(name):
     env = games.raw_env(name)
     env.reset(seed=1)
     agent: Any = make_agent("mcts:20")
@@ -280,7 +278,7 @@ def test_agent_is_made_by_name_and_plays_an_environment(name: str) -> None:
     assert copy.choose(env, np.random.default_rng(1)) == first
 
 
-def test_agent_changes_games() -> None:
+def test_agent_changes_games():
     agent = MCTSAgent(10)
     for name in ("kirche", "tuerme", "kirche"):
         env = games.raw_env(name)
@@ -291,26 +289,7 @@ def test_agent_changes_games() -> None:
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"max_nodes": 0}, "max_nodes=0"),
-        ({"max_nodes": 1.5}, "max_nodes=1.5"),
-        ({"max_edges": True}, "max_edges=True"),
-        ({"priors": "good"}, "priors='good'"),
-        ({"exploration": -1}, "exploration=-1"),
-        ({"exploration": float("nan")}, "exploration=nan"),
-        ({"temperature": 0}, "temperature=0"),
-        ({"playout": -1}, "playout=-1"),
-        ({"seed": -1}, "seed=-1"),
-    ],
-)
-def test_impossible_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=words):
-        Search("kirche", **arguments)
-
-
-def test_impossible_positions_are_named() -> None:
+def test_impossible_positions_are_named():
     search = Search("kirche", max_nodes=100)
     other = meeples_v0.env()
     other.reset(seed=1)
@@ -321,17 +300,7 @@ def test_impossible_positions_are_named() -> None:
     with pytest.raises(TypeError, match="environment"):
         search.run("here")
     state = make_batch("kirche", 1).states
-    with pytest.raises(ValueError, match="simulations=0"):
-        search.run(state, 0)
-    with pytest.raises(ValueError, match="seconds=-1"):
-        search.run(state, seconds=-1)
-    with pytest.raises(ValueError, match="no game 'chess'"):
-        Search("chess")
-    with pytest.raises(ValueError, match="simulations=0"):
-        MCTSAgent(0)
     with pytest.raises(TypeError, match="speed"):
         MCTSAgent(1, speed=1).choose_lanes(
             registry.get_game("kirche"), state, np.zeros((1, 28)), None, np.zeros(1), None
         )
-    with pytest.raises(ValueError, match="playout"):
-        SearchConfig("none", 1.0, 1.0, -3)

@@ -19,7 +19,7 @@ GARBAGE = (0x00, 0x7F, 0xFF)
 
 
 @pytest.fixture
-def garbage(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def garbage(monkeypatch):
     """The byte that the memory of new trees is full of, to be changed in the list."""
     byte = [0]
 
@@ -52,7 +52,7 @@ def same(results: list[Any]) -> bool:
 
 @each_game
 @pytest.mark.parametrize("rules", [{}, {"priors": "none", "playout": 5}], ids=["default", "uct"])
-def test_search_of_one_position(name: str, rules: dict[str, Any], garbage: list[int]) -> None:
+def test_search_of_one_position(name, rules, garbage):
     batch = positions(name)
     for max_edges in room(name):
         for max_nodes in (1, 2, 5, 60):
@@ -72,7 +72,7 @@ def test_search_of_one_position(name: str, rules: dict[str, Any], garbage: list[
 
 
 @each_game
-def test_searching_agents(name: str, garbage: list[int]) -> None:
+def test_searching_agents(name, garbage):
     batch = positions(name)
     results = []
     for garbage[0] in GARBAGE:
@@ -119,7 +119,7 @@ ODD = [
 
 @each_game
 @pytest.mark.parametrize("odd", ODD, ids=str)
-def test_batched_search(name: str, odd: dict[str, Any], garbage: list[int]) -> None:
+def test_batched_search(name, odd, garbage):
     batch = positions(name)
     for max_edges in room(name):
         for network in NETWORKS:
@@ -136,7 +136,7 @@ def test_batched_search(name: str, odd: dict[str, Any], garbage: list[int]) -> N
 
 
 @each_game
-def test_a_search_without_room_for_its_root_is_refused(name: str) -> None:
+def test_a_search_without_room_for_its_root_is_refused(name):
     least = room(name)[0]
     for max_edges in (1, 5, least - 1):
         words = f"max_edges={max_edges} must be an integer from {least}"
@@ -147,7 +147,7 @@ def test_a_search_without_room_for_its_root_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_are_refused(number: float) -> None:
+def test_numbers_that_are_none_are_refused(number):
     for name in ("c_puct", "dirichlet_alpha", "dirichlet_fraction", "fpu_reduction"):
         with pytest.raises(ValueError, match=f"{name}={number}"):
             PUCT("kirche", 1, 1, **{name: number})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks a process that has threads")
-def test_children_search_as_their_parent_does(tmp_path: Path) -> None:
+def test_children_search_as_their_parent_does(tmp_path):
     script = tmp_path / "children.py"
     script.write_text(CHILDREN, encoding="utf-8")
     told = subprocess.run(
@@ -56,7 +55,7 @@ def test_children_search_as_their_parent_does(tmp_path: Path) -> None:
     assert told.stdout.split() == ["fork", "spawn"]
 
 
-def test_a_search_takes_one_call_at_a_time() -> None:
+def test_a_search_takes_one_call_at_a_time():
     batch = make_batch("kirche", 2, seed=1)
     puct, tree = PUCT("kirche", 2, 3, seed=1), Search("kirche", seed=1, max_nodes=100)
     refused = []
@@ -75,7 +74,7 @@ def test_a_search_takes_one_call_at_a_time() -> None:
     assert tree.run(batch.states[:1], 5).simulations
 
 
-def test_an_agents_calls_from_several_threads_take_turns() -> None:
+def test_an_agents_calls_from_several_threads_take_turns():
     batch, agent = make_batch("kirche", 40, seed=1), MCTSAgent(60)
     choices = []
 

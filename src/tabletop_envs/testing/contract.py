@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -14,6 +15,8 @@ from tabletop_envs.game import Game
 
 MakeEnv = Callable[..., TabletopEnv]
 OptionCases = Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+# What an environment shows beside observations and its state.
+SHOWN = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "options")
 
 
 class ContractError(AssertionError):
@@ -84,6 +87,11 @@ def option_cases(game: Game) -> list[dict[str, Any]]:
     return cases
 
 
+def seed_of(seed: int, number: int) -> int:
+    """The seed of a lane or of one of several games: seeds go on from 2^64 − 1 to 0."""
+    return (seed + number) % 2**64
+
+
 def is_over(env: TabletopEnv) -> bool:
     """Whether the game has ended."""
     return any(env.terminations.values()) or any(env.truncations.values())
@@ -123,3 +131,37 @@ def chosen_cases(game: Game, options: OptionCases) -> list[dict[str, Any]]:
     for case in given:
         game.parse_options(case)
     return [dict(case) for case in given]
+
+
+def look(env: TabletopEnv) -> dict[str, Any]:
+    """All that an environment shows, in copies."""
+    view = {name: copy.deepcopy(getattr(env, name)) for name in SHOWN}
+    observations = {agent: env.observe(agent) for agent in env.possible_agents}
+    return {**view, "snapshot": env.snapshot(), "state": env.state(), "observations": observations}
+
+
+def differing(one: dict[str, Any], other: dict[str, Any]) -> str:
+    """The names of what two views differ in, separated by commas."""
+    return ", ".join(name for name in one if not _equal(one[name], other[name]))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def require_error(played: Played, name: str, call: Callable[[], Any], word: str) -> None:
+    """ContractError unless a call raises TypeError or ValueError with a word in its message."""
+    found = "nothing is raised"
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        if word in str(error):
+            return
+        found = f"{type(error).__name__}: {error}"
+    except Exception as error:  # Whatever it is, it is not what was promised.
+        found = f"{type(error).__name__}: {error}"
+    played.fail(f"{name}: an error that names {word}", found)

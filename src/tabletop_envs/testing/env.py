@@ -9,10 +9,19 @@ from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
 from tabletop_envs.testing.batches import check_batch
-from tabletop_envs.testing.contract import MakeEnv, OptionCases, Played, chosen_cases
+from tabletop_envs.testing.contract import MakeEnv, OptionCases, Played, chosen_cases, seed_of
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
-from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game
+from tabletop_envs.testing.env_games import (
+    GameWalk,
+    check_limit,
+    check_losing,
+    random_game,
+)
 from tabletop_envs.testing.env_stacks import check_gymnasium, check_pettingzoo
+from tabletop_envs.testing.env_start import check_resets, check_start
+
+# Arguments of all environments that must be one of some words.
+ARGUMENTS = ("render_mode", "mask_in", "on_illegal")
 
 
 def check_env(
@@ -24,19 +33,27 @@ def check_env(
 ) -> None:
     """Play random games in a game's environments and check what they promise.
 
+    - Before the first reset `ResetNeeded` is raised; spaces are the same objects for all agents;
+      impossible options, arguments, seeds and agents are named and change nothing; resets continue
+      the environment's own random stream.
     - PettingZoo's `api_test`, `seed_test`, `parallel_api_test` and `parallel_seed_test` and
       Gymnasium's `check_env` pass, without warnings of consequence, with the mask in observations
       and in infos.
     - At every ply: observations and states lie in their spaces, in fresh arrays; masks are all
       zeros for idle agents and all ones once the game is over; infos have the same numeric keys;
       rewards come at the end and have the sum zero; legal actions have different names that lead
-      back to them; the text is drawn for every viewer and tells nothing hidden.
-    - Illegal actions raise ValueError and change nothing, or lose the game; `max_plies` ends a
-      game; options are taken and checked.
-    - Snapshots are plain JSON and restore to the same position; impossible ones raise ValueError
-      and change nothing; clones, deep copies, pickles and restored games are independent and
-      continue identically.
-    - A batch plays, lane for lane and action for action, what the environment plays.
+      back to them; the text is drawn for every viewer; `clone(hide_from)` is a position that its
+      agent cannot tell from the true one, in text, observation and mask.
+    - Illegal actions, and what is no action, raise ValueError, named, and change nothing; or an
+      illegal action loses the game; `max_plies` ends a game.
+    - Snapshots are plain JSON, and positions are restored as they were; impossible ones raise
+      ValueError and change nothing; clones, deep copies, pickles and restored games share nothing
+      and continue identically, to the end of the game and into the next.
+    - A batch has arrays of the promised shapes and dtypes, and plays, lane for lane and action for
+      action, what the environment plays.
+
+    Where everything is compiled, a game of some hundred actions takes some seconds for each of its
+    options.
 
     Args:
         env: A function that makes the environment and takes its arguments and options (`env`,
@@ -59,11 +76,13 @@ def check_env(
     cases = [{**made.options, **case} for case in chosen_cases(game, options)]
     check_options(make, game)
     for case in cases:
+        check_start(make, game, case, seed)
         for walk in range(games):
-            GameWalk(make, game, case, seed + walk).run()
+            GameWalk(make, game, case, seed_of(seed, walk)).run()
         whole = random_game(make, game, case, seed)
         check_copies(make, whole)
         check_refusals(make, whole)
+        check_resets(make, game, case, seed)
         check_losing(make, game, case, seed)
         check_limit(make, whole)
         check_pettingzoo(make, game, case)
@@ -86,18 +105,21 @@ def check_options(make: MakeEnv, game: Game) -> None:
     impossible: list[tuple[str, Any]] = [("no_such_option", 1)]
     for option in game.options:
         is_bool = isinstance(option.default, bool)
-        outside = () if is_bool else (option.minimum - 1, option.maximum + 1)
-        impossible += [(option.name, value) for value in ("many", None, 0.5, *outside)]
+        outside = () if is_bool else (option.minimum - 1, option.maximum + 1, True)
+        impossible += [(option.name, value) for value in ("many", None, 0.5, 2.0, *outside)]
+    impossible += [(name, value) for name in ARGUMENTS for value in ("nonsense", 1)]
+    impossible += [("obs_key", "action_mask"), ("obs_key", 1)]
     for name, value in impossible:
         found = "it is taken"
         try:
             make(**{name: value})
         except (TypeError, ValueError) as error:
-            if name in str(error):
+            if name in str(error) and (repr(value) in str(error) or name == "no_such_option"):
                 continue
             found = f"{type(error).__name__}: {error}"
         played.fail(
-            f"options: {name}={value!r} raises TypeError or ValueError that names the option", found
+            f"options: {name}={value!r} raises TypeError or ValueError that names option and value",
+            found,
         )
 
 

@@ -9,15 +9,20 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game, Snapshot
-from tabletop_envs.testing.contract import MakeEnv, Played, is_over, legal_actions
-from tabletop_envs.testing.env_games import play_again
+from tabletop_envs.testing.contract import (
+    MakeEnv,
+    Played,
+    differing,
+    is_over,
+    legal_actions,
+    look,
+)
+from tabletop_envs.testing.env_games import check_snapshot, play_again
 
-# How many actions copies are played on.
-FOLLOWING = 12
+# How many actions a position is played on that no game has led to, and copies before the middle.
+FOLLOWING, BEGINNING = 12, 40
 # What `restore` must refuse wherever it stands in a snapshot, or give back as it is.
 NONSENSE: tuple[Any, ...] = (
     *(None, True, -1, 100, 10**30, 0.5, "a", [], {}, [None], [[None]], [{}]),
@@ -26,10 +31,22 @@ NONSENSE: tuple[Any, ...] = (
 
 
 def check_copies(make: MakeEnv, whole: Played) -> None:
-    """Check copies of all kinds at the beginning, in the middle and at the end of a game."""
+    """Check copies of all kinds, at the beginning, and from the middle to the end of a game.
+
+    Before the first reset, an environment can be copied as well.
+    """
     length = len(whole.actions)
     rng = random.Random(whole.seed)
-    for moment in sorted({0, 1, length // 3, 2 * length // 3, length}):
+    unused = make(**whole.options)
+    for way in ("clone", "deepcopy", "pickle"):
+        twin = copy_by(way, unused, make, whole.options, whole)
+        twin.reset(seed=whole.seed)
+        whole.require(
+            twin.agents == twin.possible_agents,
+            f"{way}: a copy made before the first reset plays",
+            twin.agents,
+        )
+    for moment in sorted({0, min(3, length), -(-length // 2), max(length - 1, 0), length}):
         env, played = play_again(make, whole, moment)
         options = played.options
         check_snapshot(env, played)
@@ -38,9 +55,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
         before = look(env)
         lead = copy_by("clone", env, make, options, played)
         views, actions = [look(lead)], []
-        for _ in range(FOLLOWING):
-            if is_over(lead):
-                break
+        while not is_over(lead) and (len(actions) < BEGINNING or 2 * moment >= length):
             actions.append(rng.choice(legal_actions(lead)))
             lead.step(actions[-1])
             views.append(look(lead))
@@ -55,11 +70,46 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
                     f"{way}: what follows is the same, board and randomness",
                     f"{different} differ after the further actions {actions[:number]}",
                 )
+            check_resets(way, env, copy_by(way, env, make, options, played), played)
+            check_apart(way, env, copy_by(way, env, make, options, played), played)
         played.require(
             not differing(before, look(env)),
             "clone, deepcopy, pickle, restore: independent games",
             f"{differing(before, look(env))} of the original have changed",
         )
+
+
+def check_resets(way: str, env: TabletopEnv, twin: TabletopEnv, played: Played) -> None:
+    """Check that the next game of a copy is the next game of its original."""
+    twin.reset()
+    started = twin.snapshot()
+    twin.reset()
+    played.require(twin.snapshot()["ply"] == 0, f"{way}: the copy can be reset", twin.snapshot())
+    if way != "restore":  # A snapshot has nothing of later games.
+        other = env.clone()
+        other.reset()
+        played.require(
+            other.snapshot() == started,
+            f"{way}: the next reset starts the game that the original's would",
+            differing(started, other.snapshot()),
+        )
+
+
+def check_apart(way: str, env: TabletopEnv, twin: TabletopEnv, played: Played) -> None:
+    """Check that what is written into a copy does not change its original."""
+    before, rewards = look(env), dict(env._cumulative_rewards)
+    for shown in (twin.rewards, twin._cumulative_rewards, twin.terminations, twin.truncations):
+        shown.update(dict.fromkeys(shown, True))
+    for info in twin.infos.values():
+        info.clear()
+    twin.agents.clear()
+    twin.options.clear()
+    changed = differing(before, look(env))
+    played.require(
+        not changed and env._cumulative_rewards == rewards,
+        "clone, deepcopy, pickle, restore: independent games",
+        f"{changed or 'cumulative rewards'} of the original change with those of the {way}",
+    )
 
 
 def copy_by(
@@ -83,24 +133,6 @@ def copy_by(
             f"{way}: an environment can be copied at any time{hint}",
             f"{type(error).__name__}: {error}",
         )
-
-
-def check_snapshot(env: TabletopEnv, played: Played) -> None:
-    """Check that a snapshot is plain JSON."""
-    snapshot = env.snapshot()
-    try:
-        plain = json.loads(json.dumps(snapshot))
-    except (TypeError, ValueError) as error:
-        played.fail("snapshot: plain JSON types", error)
-    played.require(
-        plain == snapshot,
-        "snapshot: plain JSON types, which come back from a file as they were",
-        [key for key in snapshot if plain.get(key) != snapshot[key]],
-    )
-    missing = [key for key in env.game.snapshot_keys if key not in snapshot]
-    played.require(
-        not missing, "snapshot: it has the keys that snapshot_keys names", f"{missing} are missing"
-    )
 
 
 def check_end(restored: TabletopEnv, played: Played) -> None:
@@ -234,24 +266,3 @@ def in_any_order(value: Any) -> Any:
     if isinstance(value, list):
         return sorted((in_any_order(inner) for inner in value), key=repr)
     return value
-
-
-def look(env: TabletopEnv) -> dict[str, Any]:
-    """All that an environment shows, in copies."""
-    names = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
-    view = {name: copy.deepcopy(getattr(env, name)) for name in names}
-    observations = {agent: env.observe(agent) for agent in env.possible_agents}
-    return {**view, "snapshot": env.snapshot(), "state": env.state(), "observations": observations}
-
-
-def differing(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """The names of what two views differ in, separated by commas."""
-    return ", ".join(name for name in one if not _equal(one[name], other[name]))
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)

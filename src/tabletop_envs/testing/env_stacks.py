@@ -30,15 +30,20 @@ SHORT = 20
 def check_pettingzoo(make: MakeEnv, game: Game, options: Mapping[str, Any]) -> None:
     """PettingZoo's own tests, of the AEC and of the parallel environment."""
     played = Played(game.name, options, 0)
-    for mask_in in ("observation", "info"):
-        aec = partial(make, **options, mask_in=mask_in)
-        parallel = partial(TabletopParallelEnv, game, **options, mask_in=mask_in, on_illegal="lose")
-        tests = (
-            (api_test, aec, True, 200),
-            (seed_test, aec, False, 100),
-            (parallel_api_test, parallel, True, 100),
-            (parallel_seed_test, parallel, False, 100),
-        )
+    for mask_in, on_illegal in (
+        ("observation", "raise"),
+        ("observation", "lose"),
+        ("info", "lose"),
+    ):
+        given = {**options, "mask_in": mask_in, "on_illegal": on_illegal}
+        aec = partial(make, **given)
+        tests = [(api_test, aec, True, 300), (seed_test, aec, False, 150)]
+        if on_illegal == "lose":  # The tests of parallel environments play illegal actions.
+            parallel = partial(TabletopParallelEnv, game, **given)
+            tests += [
+                (parallel_api_test, parallel, True, 150),
+                (parallel_seed_test, parallel, False, 150),
+            ]
         for test, env, made, cycles in tests:
             name = f"pettingzoo.test.{test.__name__}"
             with _silently(played, f"{name} with mask_in={mask_in!r}"):
@@ -46,14 +51,19 @@ def check_pettingzoo(make: MakeEnv, game: Game, options: Mapping[str, Any]) -> N
 
 
 def check_gymnasium(game: Game, options: Mapping[str, Any]) -> None:
-    """Gymnasium's own test, of one learner against random play, where no game ends at once."""
+    """Gymnasium's own test, of one learner against opponents, where no game ends at once."""
     if options.get("max_plies", SHORT) < SHORT:
         return
-    with _silently(Played(game.name, options, 0), "gymnasium.utils.env_checker.check_env"):
-        # Its check of all render modes would open a window.
-        gymnasium_check(
-            TabletopGymEnv(game, render_mode="ansi", **dict(options)), skip_render_check=True
-        )
+    for opponents in ("random", _first_legal):
+        env = TabletopGymEnv(game, render_mode="ansi", opponents=opponents, **dict(options))
+        with _silently(Played(game.name, options, 0), "gymnasium.utils.env_checker.check_env"):
+            # Its check of all render modes would open a window.
+            gymnasium_check(env, skip_render_check=True)
+
+
+def _first_legal(observation: Any, action_mask: Any, rng: Any) -> int:
+    """An opponent that is a callable."""
+    return int(action_mask.argmax())
 
 
 @contextlib.contextmanager

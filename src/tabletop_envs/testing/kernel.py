@@ -19,6 +19,7 @@ from tabletop_envs.testing.contract import (
     chosen_cases,
     out_of_range,
     part_of,
+    seed_of,
 )
 
 # Illegal actions tried in a position.
@@ -92,7 +93,7 @@ def check_kernel(
     for case in cases:
         chosen = game.parse_options(case)
         for number in range(games):
-            play = GameCheck(game, chosen, seed + number, allow_floats)
+            play = GameCheck(game, chosen, seed_of(seed, number), allow_floats)
             play.run(reference)
             half = len(play.played.actions) // 2
             if number == 0 and half > 0:

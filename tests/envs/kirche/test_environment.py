@@ -1,13 +1,10 @@
 """kirche alone: impossible snapshots, the observation decoded, action names, the drawing."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 import pytest
 
-from tabletop_envs import kirche_v0
 from tests.envs.test_copies import assert_refused, spoil
 from tests.games import legal_actions, over, play, raw_env
 
@@ -240,14 +237,3 @@ def test_the_drawing_shows_pieces_ridges_and_the_pastor():
     assert plain == env.render()
     assert coloured.count("\x1b[1;33m") == 3
     assert coloured.count("\x1b[1;34m") == 2
-
-
-def test_the_manual_s_numbers_are_the_code_s():
-    manual = kirche_v0.env.__globals__["__doc__"]
-    assert f"L = {kirche_v0.GAME.kernel.observation_size}" in manual
-    assert f"Discrete({kirche_v0.GAME.kernel.num_actions})" in manual
-    for part, (_, shape) in kirche_v0.OBSERVATION.items():
-        assert f"`{part}`" in manual
-        assert str(shape) in manual
-    for option in kirche_v0.GAME.options:
-        assert f"`{option.name}`" in manual

@@ -1,8 +1,4 @@
-"""Chance in meeples: deal, dice and guesses at hidden hands are fair, by tests that slightly unfair
-ones fail.
-"""
-
-from __future__ import annotations
+"""Deal, dice and guesses at hidden hands are fair, by tests that slightly unfair ones fail."""
 
 import functools
 import itertools
@@ -59,9 +55,7 @@ def clustering(places):
 
 @functools.cache
 def deals(num_players, count=6000):
-    """Who holds each stone in so many new games: (count, 28); the stone left over has the place
-    after the last hand.
-    """
+    """Who holds each stone in so many new games: (count, 28); the one left over comes last."""
     batch = tabletop_envs.make_batch(
         "meeples-v0", count, seed=1, num_players=num_players, open_hands=True
     )
@@ -117,9 +111,7 @@ def test_m2_unfair_deals_would_be_found_out(num_players):
 
 @functools.cache
 def rolls():
-    """How many dice show 1 … 6 in the rolls of random games: of the starts of rounds and of
-    re-rolls, (rolls, 6) each.
-    """
+    """How many dice show 1 … 6 when rounds start, and in re-rolls: (rolls, 6) each."""
     batch = tabletop_envs.make_batch("meeples-v0", 512, seed=2, dice_per_player=5)
     names = ("dice", "round")
     before = {name: batch.split_observation(batch.observation)[name].copy() for name in names}

@@ -1,8 +1,4 @@
-"""meeples in words and pictures: action names, the drawing, what it says of each phase and hides
-from whom.
-"""
-
-from __future__ import annotations
+"""meeples in words: action names, the drawing, what it says of each phase and hides."""
 
 import itertools
 import textwrap
@@ -100,11 +96,7 @@ WALKS = {
     ),
     "sidestep": (
         position(
-            "sidestep",
-            ALL_STONES,
-            {at(12, 13): 0, at(12, 18): 1},
-            fired=[3],
-            source=at(12, 13),
+            "sidestep", ALL_STONES, {at(12, 13): 0, at(12, 18): 1}, fired=[3], source=at(12, 13)
         ),
         [("player_0 to sidestep with a meeple, or decline; set off on 12,13", "decline")],
     ),

@@ -1,14 +1,11 @@
 """meeples alone: what holds in every position of random games, and the manual's numbers."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 
 import pytest
 
 import tabletop_envs
-from tabletop_envs import meeples_v0
 from tests.games import legal_actions, over, play, raw_env
 from tests.rules.meeples.positions import PASS, REROLL, at, fields_of, owned
 
@@ -167,27 +164,3 @@ def test_random_games_are_as_long_as_they_should_be(num_players, expected):
     assert counts.games > 500
     assert counts.by_limit <= counts.games / 100
     assert abs(counts.mean_length - expected) < 15
-
-
-def test_the_manual_s_numbers_are_the_code_s():
-    manual = meeples_v0.env.__globals__["__doc__"]
-    game = meeples_v0.GAME
-    assert f"L = {game.kernel.observation_size}" in manual
-    assert f"Discrete({game.kernel.num_actions})" in manual
-    table = manual.partition("Observation\n=====")[2]
-    for part in game.kernel.observation:
-        row = next(line for line in table.splitlines() if line.startswith(f"`{part.name}`"))
-        _, shape, numbers, *_ = (cell.strip() for cell in row.split("  ") if cell.strip())
-        assert shape == str(part.shape)
-        low, high = part.low, part.high
-        written = f"{low}, {high}" if high == low + 1 else f"{low} … {high}"
-        assert numbers == written.replace("-", "−")
-    options = manual.partition("Options\n=====")[2].partition("Actions\n=====")[0]
-    for option in game.options:
-        row = next(line for line in options.splitlines() if line.startswith(f"`{option.name}`"))
-        _, default, allowed, meaning = (cell.strip() for cell in row.split("  ") if cell.strip())
-        assert default == str(option.default)
-        assert meaning == option.meaning
-        if option.name != "max_plies":
-            truth = isinstance(option.default, bool)
-            assert allowed == ("True/False" if truth else f"{option.minimum} … {option.maximum}")

@@ -1,8 +1,4 @@
-"""What a player of meeples sees: all that may be known can be read from an observation, nothing
-hidden shows.
-"""
-
-from __future__ import annotations
+"""What a player of meeples sees: all that may be known, and nothing hidden."""
 
 import copy
 import random
@@ -139,9 +135,7 @@ def visible(env, player, mover):
 
 
 def assert_rebuilt(env, mover):
-    """The visible snapshot can be rebuilt from every player's observation, and nobody's places are
-    zeros.
-    """
+    """The visible snapshot can be rebuilt from every observation; places of nobody are zeros."""
     for player, agent in enumerate(env.possible_agents):
         parts = env.split_observation(env.observe(agent)["observation"])
         assert rebuild(parts) == visible(env, player, mover)
@@ -222,9 +216,7 @@ def test_the_state_shows_all_hands():
 
 
 def redealt(snapshot, player, mover, rng):
-    """The snapshot with what a player cannot see dealt at random: others' hands, a chosen stone,
-    the stone left over.
-    """
+    """The snapshot with others' hands, a chosen stone and the one left over dealt at random."""
     dealt = copy.deepcopy(snapshot)
     seen = [laid["stone"] for laid in snapshot["stones"]] + snapshot["hands"][player]
     laying = snapshot["phase"] in ("setup", "stones") and snapshot["chosen"]["stone"] is not None
@@ -288,9 +280,7 @@ def test_with_open_hands_other_hands_are_other_observations():
 
 @each_closed_table
 def test_the_batch_shows_the_player_in_turn_nothing_hidden(num_players):
-    """Byte for byte what the environment shows in the same position with other hands, which has
-    been looked into above.
-    """
+    """Byte for byte what the environment shows in the same position with other hands."""
     lanes = 3
     batch = tabletop_envs.make_batch("meeples-v0", lanes, seed=8, num_players=num_players)
     envs = [raw_env("meeples", num_players=num_players) for _ in range(lanes)]

@@ -1,7 +1,5 @@
 """Positions of meeples phase by phase: what cannot be in it is refused in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.envs.meeples.test_drawing import FIRST_STONES, SMALL, small_position

@@ -1,8 +1,4 @@
-"""tuerme alone: impossible snapshots, the deal, conservation, the observation decoded, names and
-drawing.
-"""
-
-from __future__ import annotations
+"""tuerme alone: snapshots, deal, conservation, the observation decoded, names and drawing."""
 
 import random
 
@@ -151,9 +147,7 @@ def deals(count):
 
 
 def unfairness(kinds):
-    """The probability that a fair deal is at least as uneven, over 16 kinds of stones on 80
-    streets.
-    """
+    """The probability that a fair deal is at least as uneven: 16 kinds of stones on 80 streets."""
     counts = np.stack([(kinds == kind).sum(axis=0) for kind in range(16)])
     expected = len(kinds) * 5 / 80
     # Rows and columns of a deal have fixed sums; the streets of one deal differ by 80/79 more than
@@ -180,9 +174,7 @@ def test_t3_a_biased_shuffle_would_be_found_out():
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_stones_are_conserved_in_random_games(num_players):
-    """80 stones in all, 20 of each symbol, heights 1 … 5, no more stacks of a kind than stones, in
-    every position.
-    """
+    """80 stones, 20 of each symbol, heights 1 … 5, no more stacks of a kind than stones."""
     batch = tabletop_envs.make_batch("tuerme-v0", 64, seed=6, num_players=num_players)
     for _ in range(550):
         parts = batch.split_observation(batch.observation)
@@ -304,14 +296,3 @@ def test_the_drawing_shows_colour_symbol_and_height_with_and_without_terminal_co
     vacant = 32 - sum(plan.FIELDS[s["square"]] != "." for s in snapshot["stacks"])
     assert sum(plain.count(symbol) for symbol in "△○□◇") == vacant
     assert "green and yellow neutral" in plain
-
-
-def test_the_manual_s_numbers_are_the_code_s():
-    manual = tuerme_v0.env.__globals__["__doc__"]
-    assert f"L = {tuerme_v0.GAME.kernel.observation_size}" in manual
-    assert f"Discrete({tuerme_v0.GAME.kernel.num_actions})" in manual
-    for part, (_, shape) in tuerme_v0.OBSERVATION.items():
-        assert f"`{part}`" in manual
-        assert str(shape) in manual
-    for option in tuerme_v0.GAME.options:
-        assert f"`{option.name}`" in manual

@@ -52,19 +52,19 @@ def perft(kirche: Starter, game: Game, depth: int) -> int:
 
 
 @pytest.mark.parametrize("entry", POSITIONS)
-def test_legal_actions(kirche: Starter, entry: dict[str, Any]) -> None:
+def test_legal_actions(kirche, entry):
     assert kirche.position(entry["snapshot"]).legal_actions() == entry["legal"]
 
 
 @pytest.mark.parametrize("entry", POSITIONS)
-def test_snapshot_and_scores(kirche: Starter, entry: dict[str, Any]) -> None:
+def test_snapshot_and_scores(kirche, entry):
     game = kirche.position(entry["snapshot"])
     assert game.snapshot() == in_order(entry["snapshot"])
     assert game.scores() == [0, 0]
 
 
 @pytest.mark.parametrize("entry", POSITIONS)
-def test_winning_actions(kirche: Starter, entry: dict[str, Any]) -> None:
+def test_winning_actions(kirche, entry):
     winning = []
     for action in entry["legal"]:
         game = kirche.position(entry["snapshot"])
@@ -76,5 +76,5 @@ def test_winning_actions(kirche: Starter, entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("entry", "depth"), PERFT)
-def test_perft(kirche: Starter, entry: dict[str, Any], depth: int) -> None:
+def test_perft(kirche, entry, depth):
     assert perft(kirche, kirche.position(entry["snapshot"]), depth) == entry["perft"][depth - 1]

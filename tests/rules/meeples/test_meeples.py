@@ -1,19 +1,8 @@
 """The rules of meeples one by one: meeples and who may stand beside whom (M5, M6, M18–M20)."""
 
-from __future__ import annotations
-
 import pytest
 
-from tests.rules.implementations import Starter
-from tests.rules.meeples.positions import (
-    ALL_STONES,
-    END_TURN,
-    across,
-    at,
-    owned,
-    play,
-    position,
-)
+from tests.rules.meeples.positions import ALL_STONES, END_TURN, across, at, owned, play, position
 
 # Values from column 8 on:  1 5 6 2 5 6 3 6 5 5 6 6
 ROW = across(12, 8, "15 62 56 36 55 66")
@@ -27,9 +16,7 @@ NINE_FIELDS = [at(13, column) for column in (6, 8, 10, 12, 14, 16, 18)] + [at(12
 # M18: putting and moving
 
 
-def test_m18_a_meeple_from_supply_goes_on_an_own_block_and_takes_its_place(
-    meeples: Starter,
-) -> None:
+def test_m18_a_meeple_from_supply_goes_on_an_own_block_and_takes_its_place(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 0, at(12, 18): 1}))
     snapshot = play(game, at(12, 10))
     assert owned(snapshot["meeples"]) == MEEPLES | {at(12, 10): 0}
@@ -39,12 +26,12 @@ def test_m18_a_meeple_from_supply_goes_on_an_own_block_and_takes_its_place(
     assert (snapshot["phase"], snapshot["to_move"]) == ("meeples", 0)
 
 
-def test_m18_a_foreign_block_is_of_no_use(meeples: Starter) -> None:
+def test_m18_a_foreign_block_is_of_no_use(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 1, at(12, 18): 1}))
     assert game.legal_actions() == [END_TURN]
 
 
-def test_m18_any_number_of_meeples_may_be_put(meeples: Starter) -> None:
+def test_m18_any_number_of_meeples_may_be_put(meeples):
     blocks = {at(12, 10): 0, at(12, 15): 0, at(12, 18): 0}
     snapshot = play(meeples.position(position("meeples", ROW, MEEPLES, blocks)), *blocks)
     assert snapshot["supply"] == [6, 9]
@@ -52,7 +39,7 @@ def test_m18_any_number_of_meeples_may_be_put(meeples: Starter) -> None:
     assert snapshot["blocks"] == []
 
 
-def test_m18_an_own_meeple_may_move_to_an_own_block(meeples: Starter) -> None:
+def test_m18_an_own_meeple_may_move_to_an_own_block(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 0, at(12, 15): 0}))
     assert game.legal_actions() == [at(12, 10), at(12, 12), at(12, 15), END_TURN]
     snapshot = play(game, at(12, 12))
@@ -68,12 +55,12 @@ def test_m18_an_own_meeple_may_move_to_an_own_block(meeples: Starter) -> None:
     assert snapshot["chosen"] == {"stone": None, "field": None}
 
 
-def test_m18_foreign_meeples_are_not_moved(meeples: Starter) -> None:
+def test_m18_foreign_meeples_are_not_moved(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 0}))
     assert at(12, 16) not in game.legal_actions()
 
 
-def test_m18_only_one_move_a_turn(meeples: Starter) -> None:
+def test_m18_only_one_move_a_turn(meeples):
     blocks = {at(12, 10): 0, at(12, 15): 0, at(12, 18): 1}
     game = meeples.position(position("meeples", ROW, MEEPLES, blocks))
     play(game, at(12, 12), at(12, 10))
@@ -86,14 +73,14 @@ def test_m18_only_one_move_a_turn(meeples: Starter) -> None:
     assert at(12, 16) in game.legal_actions()
 
 
-def test_m18_a_meeple_just_put_may_be_the_one_that_moves(meeples: Starter) -> None:
+def test_m18_a_meeple_just_put_may_be_the_one_that_moves(meeples):
     blocks = {at(12, 10): 0, at(12, 15): 0}
     game = meeples.position(position("meeples", ROW, MEEPLES, blocks))
     snapshot = play(game, at(12, 10), at(12, 10), at(12, 15))
     assert owned(snapshot["meeples"]) == {at(12, 12): 0, at(12, 15): 0, at(12, 16): 1}
 
 
-def test_m18_both_are_free_to_do_or_not(meeples: Starter) -> None:
+def test_m18_both_are_free_to_do_or_not(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 0, at(12, 18): 1}))
     snapshot = play(game, END_TURN)
     assert (snapshot["phase"], snapshot["to_move"]) == ("meeples", 1)
@@ -101,20 +88,20 @@ def test_m18_both_are_free_to_do_or_not(meeples: Starter) -> None:
     assert owned(snapshot["blocks"]) == {at(12, 10): 0, at(12, 18): 1}
 
 
-def test_m18_a_player_who_can_do_nothing_still_ends_the_turn(meeples: Starter) -> None:
+def test_m18_a_player_who_can_do_nothing_still_ends_the_turn(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 10): 0}))
     play(game, END_TURN)
     assert game.snapshot()["to_move"] == 1
     assert game.legal_actions() == [END_TURN]
 
 
-def test_m18_each_player_has_one_turn_in_a_round(meeples: Starter) -> None:
+def test_m18_each_player_has_one_turn_in_a_round(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES))
     snapshot = play(game, END_TURN, END_TURN)
     assert (snapshot["phase"], snapshot["round"], snapshot["to_move"]) == ("stones", 2, 0)
 
 
-def test_m18_without_supply_only_the_move_is_left(meeples: Starter) -> None:
+def test_m18_without_supply_only_the_move_is_left(meeples):
     own = dict.fromkeys([*NINE_FIELDS, at(12, 9)], 0)
     blocks = {at(11, 16): 0}  # on a 6, away from all of them
     game = meeples.position(position("meeples", ALL_STONES, own | {at(11, 8): 1}, blocks))
@@ -125,33 +112,33 @@ def test_m18_without_supply_only_the_move_is_left(meeples: Starter) -> None:
 # M6: no two of one colour side by side
 
 
-def test_m6_a_meeple_beside_an_own_one_is_refused(meeples: Starter) -> None:
+def test_m6_a_meeple_beside_an_own_one_is_refused(meeples):
     blocks = {at(12, 11): 0, at(12, 18): 0}
     game = meeples.position(position("meeples", ROW, MEEPLES, blocks))
     assert at(12, 18) in game.legal_actions()
     assert at(12, 11) not in game.legal_actions()
 
 
-def test_m6_a_meeple_beside_a_foreign_one_is_allowed(meeples: Starter) -> None:
+def test_m6_a_meeple_beside_a_foreign_one_is_allowed(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 15): 0}))
     assert at(12, 15) in game.legal_actions()
 
 
-def test_m6_a_moved_meeple_does_not_count_where_it_was(meeples: Starter) -> None:
+def test_m6_a_moved_meeple_does_not_count_where_it_was(meeples):
     game = meeples.position(position("meeples", ROW, MEEPLES, {at(12, 13): 0}))
     # Too close to be put there, but the neighbour itself may step aside to it.
     assert game.legal_actions() == [at(12, 12), END_TURN]
     assert owned(play(game, at(12, 12), at(12, 13))["meeples"])[at(12, 13)] == 0
 
 
-def test_m6_a_move_beside_another_own_meeple_is_refused(meeples: Starter) -> None:
+def test_m6_a_move_beside_another_own_meeple_is_refused(meeples):
     own = {at(12, 8): 0, at(12, 12): 0, at(12, 16): 1}
     game = meeples.position(position("meeples", ROW, own, {at(12, 9): 0, at(12, 18): 0}))
     play(game, at(12, 12))
     assert game.legal_actions() == [at(12, 18)]
 
 
-def test_m6_diagonal_neighbours_do_not_matter(meeples: Starter) -> None:
+def test_m6_diagonal_neighbours_do_not_matter(meeples):
     #   1 5 6 2 5 6
     #   3 6 5 5 6 6
     stones = across(12, 8, "15 62 56") | across(13, 8, "36 55 66")
@@ -165,7 +152,7 @@ def test_m6_diagonal_neighbours_do_not_matter(meeples: Starter) -> None:
 
 
 @pytest.mark.parametrize("column", [17, 10])
-def test_m20_a_5_and_a_6_set_off_nothing(meeples: Starter, column: int) -> None:
+def test_m20_a_5_and_a_6_set_off_nothing(meeples, column):
     snapshot = play(
         meeples.position(position("meeples", ROW, MEEPLES, {at(12, column): 0})), at(12, column)
     )
@@ -174,7 +161,7 @@ def test_m20_a_5_and_a_6_set_off_nothing(meeples: Starter, column: int) -> None:
     assert snapshot["fired"] == []
 
 
-def test_m19_putting_and_moving_both_set_off_the_special_action(meeples: Starter) -> None:
+def test_m19_putting_and_moving_both_set_off_the_special_action(meeples):
     # The 2 on column 11 has an empty 6 on its left.
     put = meeples.position(position("meeples", ROW, {at(12, 8): 0, at(12, 16): 1}, {at(12, 11): 0}))
     snapshot = play(put, at(12, 11))
@@ -188,7 +175,7 @@ def test_m19_putting_and_moving_both_set_off_the_special_action(meeples: Starter
     assert snapshot["moved"]
 
 
-def test_m19_the_player_whose_turn_it_is_carries_it_out(meeples: Starter) -> None:
+def test_m19_the_player_whose_turn_it_is_carries_it_out(meeples):
     own = {at(12, 8): 0, at(12, 16): 1}
     game = meeples.position(position("meeples", ROW, own, {at(12, 11): 1}))
     snapshot = play(game, END_TURN, at(12, 11))
@@ -198,7 +185,7 @@ def test_m19_the_player_whose_turn_it_is_carries_it_out(meeples: Starter) -> Non
     assert owned(snapshot["meeples"])[at(12, 10)] == 1
 
 
-def test_m19_a_new_action_starts_a_new_chain(meeples: Starter) -> None:
+def test_m19_a_new_action_starts_a_new_chain(meeples):
     #   2 5 6 2 5 6
     #   3 6 5 5 6 6
     # Two 2s: each of them clones, since each is an action of its own.

@@ -46,26 +46,26 @@ def finish_setup(game: Game) -> None:
 # M1, M2: the stones
 
 
-def test_m1_the_stones_are_the_double_six_set(meeples: Starter) -> None:
+def test_m1_the_stones_are_the_double_six_set(meeples):
     hands = meeples().snapshot()["hands"]
     stones = sorted(held for hand in hands for held in hand)
     assert stones == [[first, second] for first in range(7) for second in range(first, 7)]
 
 
-def test_m1_the_first_half_is_the_smaller_value(meeples: Starter) -> None:
+def test_m1_the_first_half_is_the_smaller_value(meeples):
     stones = across(12, 8, "12 34 56 66 11") | {(2, 5): (at(13, 8), at(13, 9))}
     game = meeples.position(position("meeples", stones, {at(13, 8): 0, at(13, 9): 1}))
     assert game.scores() == [2, 5]
 
 
 @pytest.mark.parametrize(("num_players", "size"), [(2, 14), (3, 9), (4, 7)])
-def test_m2_the_stones_are_dealt_out_evenly(meeples: Starter, num_players: int, size: int) -> None:
+def test_m2_the_stones_are_dealt_out_evenly(meeples, num_players, size):
     hands = meeples(num_players=num_players).snapshot()["hands"]
     assert [len(hand) for hand in hands] == [size] * num_players
     assert len({tuple(held) for hand in hands for held in hand}) == size * num_players
 
 
-def test_m2_the_deal_comes_from_the_seed(meeples: Starter) -> None:
+def test_m2_the_deal_comes_from_the_seed(meeples):
     stones = [[first, second] for first in range(7) for second in range(first, 7)]
     Chance(state_from_seed(5)).shuffle(stones)
     expected = [sorted(stones[:9]), sorted(stones[9:18]), sorted(stones[18:27])]
@@ -75,7 +75,7 @@ def test_m2_the_deal_comes_from_the_seed(meeples: Starter) -> None:
 # M3: the table
 
 
-def test_m3_no_half_lies_outside_the_table(meeples: Starter) -> None:
+def test_m3_no_half_lies_outside_the_table(meeples):
     stones = across(12, 12, "12 34 56 66 11 22")  # up to the right edge, column 23
     game = meeples.position(position("stones", stones, {at(12, 13): 0, at(12, 16): 1}))
     play(game, stone(0, 0))
@@ -86,7 +86,7 @@ def test_m3_no_half_lies_outside_the_table(meeples: Starter) -> None:
     assert not any(field == at(13, 0) for field, _ in found)
 
 
-def test_m3_no_half_lies_above_or_below_the_table(meeples: Starter) -> None:
+def test_m3_no_half_lies_above_or_below_the_table(meeples):
     top = position("stones", across(0, 8, "12 34 56 66 11 22"), {at(0, 9): 0, at(0, 18): 1})
     game = meeples.position(top)
     play(game, stone(0, 0))
@@ -101,12 +101,12 @@ def test_m3_no_half_lies_above_or_below_the_table(meeples: Starter) -> None:
 # M4: meeples and dice
 
 
-def test_m4_each_player_has_ten_meeples(meeples: Starter) -> None:
+def test_m4_each_player_has_ten_meeples(meeples):
     assert meeples(num_players=4).snapshot()["supply"] == [10, 10, 10, 10]
 
 
 @pytest.mark.parametrize("dice_per_player", [1, 3, 5])
-def test_m4_all_dice_lie_in_one_pool(meeples: Starter, dice_per_player: int) -> None:
+def test_m4_all_dice_lie_in_one_pool(meeples, dice_per_player):
     game = meeples(num_players=3, dice_per_player=dice_per_player)
     finish_setup(game)
     assert len(game.snapshot()["dice"]) == 3 * dice_per_player
@@ -115,7 +115,7 @@ def test_m4_all_dice_lie_in_one_pool(meeples: Starter, dice_per_player: int) -> 
 # M7, M8: the setup
 
 
-def test_m7_the_first_stone_lies_in_the_middle(meeples: Starter) -> None:
+def test_m7_the_first_stone_lies_in_the_middle(meeples):
     game = meeples(seed=1)
     hand = game.snapshot()["hands"][0]
     assert game.legal_actions() == [stone(*held) for held in hand]
@@ -127,7 +127,7 @@ def test_m7_the_first_stone_lies_in_the_middle(meeples: Starter) -> None:
     assert snapshot["stones"] == [{"stone": hand[0], "fields": [at(12, 11), at(12, 12)]}]
 
 
-def test_m7_a_chosen_stone_has_left_the_hand(meeples: Starter) -> None:
+def test_m7_a_chosen_stone_has_left_the_hand(meeples):
     game = meeples(seed=1)
     hand = game.snapshot()["hands"][0]
     snapshot = play(game, stone(*hand[3]))
@@ -136,7 +136,7 @@ def test_m7_a_chosen_stone_has_left_the_hand(meeples: Starter) -> None:
     assert snapshot["stones"] == []
 
 
-def test_m7_the_second_stone_touches_the_first_by_an_edge(meeples: Starter) -> None:
+def test_m7_the_second_stone_touches_the_first_by_an_edge(meeples):
     game = meeples()
     lay(game, at(12, 11), RIGHT)
     game.step(game.legal_actions()[0])
@@ -151,7 +151,7 @@ def test_m7_the_second_stone_touches_the_first_by_an_edge(meeples: Starter) -> N
     assert len(found) == 2 * (5 + 5 + 3 + 3)
 
 
-def test_m7_the_second_stone_must_touch_the_players_own_first(meeples: Starter) -> None:
+def test_m7_the_second_stone_must_touch_the_players_own_first(meeples):
     game = meeples()
     lay(game, at(12, 11), RIGHT)
     lay(game, at(12, 13), RIGHT)
@@ -164,7 +164,7 @@ def test_m7_the_second_stone_must_touch_the_players_own_first(meeples: Starter) 
     assert (at(12, 15), RIGHT) not in found  # touches the layout, but not that stone
 
 
-def test_m7_a_later_first_stone_touches_the_layout(meeples: Starter) -> None:
+def test_m7_a_later_first_stone_touches_the_layout(meeples):
     game = meeples()
     lay(game, at(12, 11), RIGHT)
     lay(game, at(12, 13), RIGHT)
@@ -193,9 +193,7 @@ def pocket_in_the_setup(meeples: Starter) -> Game:
     return game
 
 
-def test_m7_a_first_stone_is_refused_where_the_second_could_not_touch_it(
-    meeples: Starter,
-) -> None:
+def test_m7_a_first_stone_is_refused_where_the_second_could_not_touch_it(meeples):
     game = pocket_in_the_setup(meeples)
     game.step(game.legal_actions()[0])
     assert at(13, 11) not in game.legal_actions()
@@ -220,8 +218,8 @@ BENT_UPRIGHT = (
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("bent", [BENT_ACROSS, BENT_UPRIGHT], ids=["across", "upright"])
 def test_m7_a_first_stone_is_allowed_where_the_second_goes_round_a_corner(
-    meeples: Starter, bent: Any, mirrored: bool, upside_down: bool
-) -> None:
+    meeples, bent, mirrored, upside_down
+):
     def turned(place: tuple[tuple[int, int], int]) -> tuple[int, int]:
         (row, column), direction = place
         if mirrored:
@@ -245,7 +243,7 @@ def test_m7_a_first_stone_is_allowed_where_the_second_goes_round_a_corner(
     assert (field, direction) in places(meeples, game)
 
 
-def test_m7_the_second_stone_may_not_lie_apart_in_a_pocket(meeples: Starter) -> None:
+def test_m7_the_second_stone_may_not_lie_apart_in_a_pocket(meeples):
     game = pocket_in_the_setup(meeples)
     lay(game, at(11, 11), UP)
     game.step(game.legal_actions()[0])
@@ -253,7 +251,7 @@ def test_m7_the_second_stone_may_not_lie_apart_in_a_pocket(meeples: Starter) -> 
     assert at(10, 12) in game.legal_actions()
 
 
-def test_m7_such_a_pocket_is_open_in_the_rounds(meeples: Starter) -> None:
+def test_m7_such_a_pocket_is_open_in_the_rounds(meeples):
     # No second stone has to follow there.
     walls = (
         across(12, 11, "11")
@@ -292,12 +290,12 @@ def setup_meeple_position() -> dict[str, Any]:
     }
 
 
-def test_m8_the_meeple_goes_on_one_of_the_four_fields_but_not_on_a_0(meeples: Starter) -> None:
+def test_m8_the_meeple_goes_on_one_of_the_four_fields_but_not_on_a_0(meeples):
     game = meeples.position(setup_meeple_position())
     assert game.legal_actions() == [at(12, 11), at(12, 12), at(12, 14)]
 
 
-def test_m8_no_special_action_follows(meeples: Starter) -> None:
+def test_m8_no_special_action_follows(meeples):
     for field in (at(12, 11), at(12, 12)):  # a 1 and a 4
         snapshot = play(meeples.position(setup_meeple_position()), field)
         assert snapshot["phase"] == "setup"
@@ -311,7 +309,7 @@ def test_m8_no_special_action_follows(meeples: Starter) -> None:
 # M9, M10: the dice
 
 
-def test_m9_dice_are_rolled_when_the_first_round_begins(meeples: Starter) -> None:
+def test_m9_dice_are_rolled_when_the_first_round_begins(meeples):
     game = meeples(seed=2)
     for _ in range(13):
         assert game.snapshot()["dice"] == []
@@ -325,7 +323,7 @@ def test_m9_dice_are_rolled_when_the_first_round_begins(meeples: Starter) -> Non
     assert (after["phase"], after["round"], after["to_move"]) == ("stones", 1, 0)
 
 
-def test_m9_the_dice_lie_open_while_stones_are_laid(meeples: Starter) -> None:
+def test_m9_the_dice_lie_open_while_stones_are_laid(meeples):
     game = meeples(seed=2)
     finish_setup(game)
     dice = game.snapshot()["dice"]
@@ -336,7 +334,7 @@ def test_m9_the_dice_lie_open_while_stones_are_laid(meeples: Starter) -> None:
     assert snapshot["dice"] == dice
 
 
-def test_m10_a_new_round_takes_the_blocks_away_and_rolls_all_dice(meeples: Starter) -> None:
+def test_m10_a_new_round_takes_the_blocks_away_and_rolls_all_dice(meeples):
     blocks = {at(12, 10): 0, at(12, 17): 1}
     game = meeples.position(position("meeples", ROW, MEEPLES, blocks, [2], rng=77))
     snapshot = play(game, END_TURN, END_TURN)
@@ -353,7 +351,7 @@ def test_m10_a_new_round_takes_the_blocks_away_and_rolls_all_dice(meeples: Start
 # M11: stones
 
 
-def test_m11_no_half_may_be_adjacent_to_a_stone_with_an_own_meeple(meeples: Starter) -> None:
+def test_m11_no_half_may_be_adjacent_to_a_stone_with_an_own_meeple(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     play(game, stone(0, 0))
     found = places(meeples, game)
@@ -367,13 +365,13 @@ def test_m11_no_half_may_be_adjacent_to_a_stone_with_an_own_meeple(meeples: Star
     assert (at(11, 10), RIGHT) in found
 
 
-def test_m11_foreign_meeples_do_not_matter(meeples: Starter) -> None:
+def test_m11_foreign_meeples_do_not_matter(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     play(game, stone(0, 0))
     assert (at(11, 18), UP) in places(meeples, game)
 
 
-def test_m11_the_stone_must_be_adjacent_to_the_layout(meeples: Starter) -> None:
+def test_m11_the_stone_must_be_adjacent_to_the_layout(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     play(game, stone(0, 0))
     found = places(meeples, game)
@@ -383,7 +381,7 @@ def test_m11_the_stone_must_be_adjacent_to_the_layout(meeples: Starter) -> None:
     assert (at(12, 19), RIGHT) not in found  # covered
 
 
-def test_m11_values_need_not_match(meeples: Starter) -> None:
+def test_m11_values_need_not_match(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     hand = game.snapshot()["hands"][0]
     assert game.legal_actions() == [stone(*held) for held in hand]
@@ -395,7 +393,7 @@ def test_m11_values_need_not_match(meeples: Starter) -> None:
     assert fields == [fields[0]] * len(hand)
 
 
-def test_m11_any_place_will_do_where_every_place_is_banned(meeples: Starter) -> None:
+def test_m11_any_place_will_do_where_every_place_is_banned(meeples):
     # Own meeples stand on every stone.
     own = {at(12, column): 0 for column in (8, 10, 12, 14, 16, 18)}
     game = meeples.position(position("stones", ROW, own | {at(12, 19): 1}, dice_per_player=5))
@@ -409,7 +407,7 @@ def test_m11_any_place_will_do_where_every_place_is_banned(meeples: Starter) -> 
     assert len(found) == 2 * (2 * (13 + 12) + 2 * 3)
 
 
-def test_m11_one_place_left_is_the_only_one(meeples: Starter) -> None:
+def test_m11_one_place_left_is_the_only_one(meeples):
     # One stone without own meeple, at the end: the ban holds, and only the places there are left.
     own = {at(12, column): 0 for column in (8, 10, 12, 14, 16)}
     game = meeples.position(position("stones", ROW, own | {at(12, 19): 1}, dice_per_player=5))
@@ -417,7 +415,7 @@ def test_m11_one_place_left_is_the_only_one(meeples: Starter) -> None:
     assert {field % 24 for field, _ in places(meeples, game)} == {18, 19, 20, 21}
 
 
-def test_m11_each_player_lays_one_stone_in_order(meeples: Starter) -> None:
+def test_m11_each_player_lays_one_stone_in_order(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     play(game, stone(0, 0), at(12, 20), RIGHT)
     snapshot = game.snapshot()
@@ -430,14 +428,14 @@ def test_m11_each_player_lays_one_stone_in_order(meeples: Starter) -> None:
     assert [len(hand) for hand in snapshot["hands"]] == [10, 10]
 
 
-def test_m11_without_stones_the_round_begins_with_the_blocks(meeples: Starter) -> None:
+def test_m11_without_stones_the_round_begins_with_the_blocks(meeples):
     game = meeples.position(position("meeples", ALL_STONES, {at(13, 6): 0, at(11, 18): 1}))
     snapshot = play(game, END_TURN, END_TURN)
     assert (snapshot["phase"], snapshot["to_move"], snapshot["round"]) == ("blocks", 0, 13)
     assert len(snapshot["dice"]) == 6
 
 
-def test_m11_a_place_is_chosen_field_first_then_direction(meeples: Starter) -> None:
+def test_m11_a_place_is_chosen_field_first_then_direction(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     play(game, stone(0, 3), at(11, 10))
     # Left of it is a field beside the stone with the own meeple, below it the row.
@@ -445,7 +443,7 @@ def test_m11_a_place_is_chosen_field_first_then_direction(meeples: Starter) -> N
     assert fields_of(play(game, UP), 0, 3) == [at(11, 10), at(10, 10)]
 
 
-def test_m11_passing_is_not_allowed(meeples: Starter) -> None:
+def test_m11_passing_is_not_allowed(meeples):
     game = meeples.position(position("stones", ROW, MEEPLES))
     assert PASS not in game.legal_actions()
     before = game.snapshot()

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.rules.implementations import Game, Starter
+from tests.rules.implementations import Game
 from tests.rules.tuerme.boards import (
     CITY_CORNERS,
     PASS,
-    Place,
     before_a_city_is_full,
     blocked_deal,
     landings,
@@ -50,19 +49,19 @@ def outcome_of(game: Game) -> dict[str, Any]:
     return game.snapshot()["outcome"]
 
 
-def test_t10_passing_is_illegal_for_a_player_who_can_move(tuerme: Starter) -> None:
+def test_t10_passing_is_illegal_for_a_player_who_can_move(tuerme):
     game = tuerme.position(position(stack(3, 3, 0, 0)))
     assert PASS not in game.legal_actions()
     with pytest.raises(ValueError):
         game.step(PASS)
 
 
-def test_t10_passing_is_illegal_while_a_neutral_stack_can_move(tuerme: Starter) -> None:
+def test_t10_passing_is_illegal_while_a_neutral_stack_can_move(tuerme):
     game = tuerme.position(position(stack(3, 3, 2, 0)))
     assert PASS not in game.legal_actions()
 
 
-def test_t10_a_player_with_no_stack_on_a_street_passes(tuerme: Starter) -> None:
+def test_t10_a_player_with_no_stack_on_a_street_passes(tuerme):
     game = tuerme.position(position(stack(3, 3, 1, 0), tower(0, 1, colour=0)))
     assert game.legal_actions() == [PASS]
     game.step(PASS)
@@ -71,7 +70,7 @@ def test_t10_a_player_with_no_stack_on_a_street_passes(tuerme: Starter) -> None:
     assert landings(game.legal_actions(), (3, 3)) == {(2, 3), (3, 4), (4, 3), (3, 2)}
 
 
-def test_t10_a_player_whose_stacks_are_all_blocked_passes(tuerme: Starter) -> None:
+def test_t10_a_player_whose_stacks_are_all_blocked_passes(tuerme):
     # Two occupied squares in a row to the right of the corner and two below it.
     stacks = [
         stack(0, 0, 0, 0),
@@ -83,7 +82,7 @@ def test_t10_a_player_whose_stacks_are_all_blocked_passes(tuerme: Starter) -> No
     assert tuerme.position(position(*stacks)).legal_actions() == [PASS]
 
 
-def test_t10_foreign_stacks_do_not_help_with_four_players(tuerme: Starter) -> None:
+def test_t10_foreign_stacks_do_not_help_with_four_players(tuerme):
     game = tuerme.position(position(stack(3, 3, 3, 0), num_players=4))
     for player in range(3):
         assert game.snapshot()["to_move"] == player
@@ -104,15 +103,13 @@ def test_t10_foreign_stacks_do_not_help_with_four_players(tuerme: Starter) -> No
         ((7, 0), [(7, 1), (7, 2)], (6, 0)),
     ],
 )
-def test_t10_a_single_move_anywhere_forbids_to_pass(
-    tuerme: Starter, mover: Place, blockers: list[Place], landing: Place
-) -> None:
+def test_t10_a_single_move_anywhere_forbids_to_pass(tuerme, mover, blockers, landing):
     blocking = [stack(*place, 1, symbol) for symbol, place in enumerate(blockers, 1)]
     game = tuerme.position(position(stack(*mover, 0, 0), *blocking, num_players=4))
     assert game.legal_actions() == [move(mover, landing)]
 
 
-def test_t10_a_move_ends_the_row_of_passes(tuerme: Starter) -> None:
+def test_t10_a_move_ends_the_row_of_passes(tuerme):
     game = tuerme.position(position(stack(3, 3, 1, 0)))
     game.step(PASS)
     game.step(move((3, 3), (3, 4)))
@@ -124,7 +121,7 @@ def test_t10_a_move_ends_the_row_of_passes(tuerme: Starter) -> None:
 
 
 @pytest.mark.parametrize("city", range(8))
-def test_t11_a_city_of_one_colour_ends_the_game(tuerme: Starter, city: int) -> None:
+def test_t11_a_city_of_one_colour_ends_the_game(tuerme, city):
     before, last_move = before_a_city_is_full(city)
     game = tuerme.position(before)
     assert not is_over(game)
@@ -135,9 +132,7 @@ def test_t11_a_city_of_one_colour_ends_the_game(tuerme: Starter, city: int) -> N
 
 
 @pytest.mark.parametrize("colours", [(1, 0, 0), (0, 2, 0), (0, 0, 3), (1, 1, 1)])
-def test_t11_a_full_city_of_several_colours_does_not_end_the_game(
-    tuerme: Starter, colours: tuple[int, int, int]
-) -> None:
+def test_t11_a_full_city_of_several_colours_does_not_end_the_game(tuerme, colours):
     game = tuerme.position(position(*city_0_but_one(colours, mover=0), ANOTHER_STACK))
     game.step(INTO_LAST_LOT)
     assert not is_over(game)
@@ -145,7 +140,7 @@ def test_t11_a_full_city_of_several_colours_does_not_end_the_game(
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
-def test_t11_a_city_of_one_neutral_colour_ends_the_game(tuerme: Starter, num_players: int) -> None:
+def test_t11_a_city_of_one_neutral_colour_ends_the_game(tuerme, num_players):
     stacks = city_0_but_one((3, 3, 3), mover=3)
     game = tuerme.position(position(*stacks, ANOTHER_STACK, num_players=num_players))
     game.step(INTO_LAST_LOT)
@@ -153,13 +148,13 @@ def test_t11_a_city_of_one_neutral_colour_ends_the_game(tuerme: Starter, num_pla
     assert game.snapshot()["ending_city"] == 0
 
 
-def test_t11_two_neutral_colours_are_not_one_colour(tuerme: Starter) -> None:
+def test_t11_two_neutral_colours_are_not_one_colour(tuerme):
     game = tuerme.position(position(*city_0_but_one((2, 2, 2), mover=3), ANOTHER_STACK))
     game.step(INTO_LAST_LOT)
     assert not is_over(game)
 
 
-def test_t11_four_towers_of_one_colour_in_two_cities_do_not_end_the_game(tuerme: Starter) -> None:
+def test_t11_four_towers_of_one_colour_in_two_cities_do_not_end_the_game(tuerme):
     towers = [tower(0, 1, 0), tower(0, 2, 0), tower(1, 3, 0)]
     game = tuerme.position(position(*towers, stack(*LAST_STREET, 0, 0), ANOTHER_STACK))
     game.step(INTO_LAST_LOT)
@@ -169,9 +164,7 @@ def test_t11_four_towers_of_one_colour_in_two_cities_do_not_end_the_game(tuerme:
 @pytest.mark.parametrize(
     ("colours", "mover"), [((1, 0, 0), 0), ((0, 1, 3), 2), ((2, 3, 2), 2), ((0, 0, 0), 0)]
 )
-def test_t11_with_the_option_any_full_city_ends_the_game(
-    tuerme: Starter, colours: tuple[int, int, int], mover: int
-) -> None:
+def test_t11_with_the_option_any_full_city_ends_the_game(tuerme, colours, mover):
     stacks = city_0_but_one(colours, mover)
     game = tuerme.position(position(*stacks, ANOTHER_STACK, end_on_any_full_city=True))
     game.step(INTO_LAST_LOT)
@@ -179,7 +172,7 @@ def test_t11_with_the_option_any_full_city_ends_the_game(
     assert game.snapshot()["ending_city"] == 0
 
 
-def test_t11_with_the_option_three_lots_of_a_city_do_not_end_the_game(tuerme: Starter) -> None:
+def test_t11_with_the_option_three_lots_of_a_city_do_not_end_the_game(tuerme):
     towers = [tower(0, 1, 0), tower(0, 2, 0)]
     mover = stack(*LAST_STREET, 0, 0)
     game = tuerme.position(position(*towers, mover, ANOTHER_STACK, end_on_any_full_city=True))
@@ -187,7 +180,7 @@ def test_t11_with_the_option_three_lots_of_a_city_do_not_end_the_game(tuerme: St
     assert not is_over(game)
 
 
-def test_t12_bare_streets_end_the_game_with_no_city_doubled(tuerme: Starter) -> None:
+def test_t12_bare_streets_end_the_game_with_no_city_doubled(tuerme):
     game = tuerme.position(position(stack(*LAST_STREET, 0, 0, 3), tower(0, 1, colour=1, height=2)))
     game.step(INTO_LAST_LOT)
     assert outcome_of(game) == {"scores": [3, 2], "rewards": [1.0, -1.0], "by_limit": False}
@@ -201,7 +194,7 @@ def symbol_0_but_one_lot() -> list[dict[str, int]]:
     return [*towers, stack(*LAST_STREET, 0, 0), *streets]
 
 
-def test_t12_ends_when_no_street_stack_fits_a_vacant_lot(tuerme: Starter) -> None:
+def test_t12_ends_when_no_street_stack_fits_a_vacant_lot(tuerme):
     # Symbol 0 is all that is left on the streets; lots of the symbols 1, 2 and 3 stay vacant.
     game = tuerme.position(position(*symbol_0_but_one_lot()))
     game.step(INTO_LAST_LOT)
@@ -211,15 +204,13 @@ def test_t12_ends_when_no_street_stack_fits_a_vacant_lot(tuerme: Starter) -> Non
 
 
 @pytest.mark.parametrize("colour", [0, 1, 3])
-def test_t12_a_stack_that_fits_a_lot_far_away_keeps_the_game_going(
-    tuerme: Starter, colour: int
-) -> None:
+def test_t12_a_stack_that_fits_a_lot_far_away_keeps_the_game_going(tuerme, colour):
     game = tuerme.position(position(*symbol_0_but_one_lot(), stack(7, 13, colour, 1)))
     game.step(INTO_LAST_LOT)
     assert not is_over(game)
 
 
-def test_t12_goes_on_while_a_lot_of_the_symbol_is_vacant(tuerme: Starter) -> None:
+def test_t12_goes_on_while_a_lot_of_the_symbol_is_vacant(tuerme):
     game = tuerme.position(position(*symbol_0_but_one_lot()))
     game.step(move(LAST_STREET, (0, 0)))
     assert not is_over(game)
@@ -228,9 +219,7 @@ def test_t12_goes_on_while_a_lot_of_the_symbol_is_vacant(tuerme: Starter) -> Non
 @pytest.mark.parametrize("symbol", range(4))
 @pytest.mark.parametrize("vacant_city", [1, 6])
 @pytest.mark.parametrize("street", [(3, 6), (4, 6)])
-def test_t12_each_symbol_s_last_stack_needs_a_lot_of_its_own(
-    tuerme: Starter, symbol: int, vacant_city: int, street: Place
-) -> None:
+def test_t12_each_symbol_s_last_stack_needs_a_lot_of_its_own(tuerme, symbol, vacant_city, street):
     """All lots are full but one of another symbol, and one that is vacant or the last to be filled."""
     other = (symbol + 1) % 4
     wanted, top = lot_of(vacant_city, symbol), CITY_CORNERS[vacant_city][0]
@@ -261,7 +250,7 @@ def test_t12_each_symbol_s_last_stack_needs_a_lot_of_its_own(
     assert not is_over(again)
 
 
-def test_t12_a_city_of_one_colour_counts_although_the_streets_are_bare(tuerme: Starter) -> None:
+def test_t12_a_city_of_one_colour_counts_although_the_streets_are_bare(tuerme):
     game = tuerme.position(position(*city_0_but_one((0, 0, 0), mover=0, height=2)))
     game.step(INTO_LAST_LOT)
     assert outcome_of(game)["scores"] == [10, 0]
@@ -269,9 +258,7 @@ def test_t12_a_city_of_one_colour_counts_although_the_streets_are_bare(tuerme: S
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_t12_the_game_ends_when_all_players_pass_in_a_row(
-    tuerme: Starter, num_players: int
-) -> None:
+def test_t12_the_game_ends_when_all_players_pass_in_a_row(tuerme, num_players):
     game = tuerme.position(blocked_deal(num_players=num_players))
     for passed in range(num_players):
         assert not is_over(game)
@@ -283,9 +270,7 @@ def test_t12_the_game_ends_when_all_players_pass_in_a_row(
     assert game.snapshot()["ending_city"] is None
 
 
-def test_t13_the_heights_of_the_own_towers_are_counted_and_streets_are_not(
-    tuerme: Starter,
-) -> None:
+def test_t13_the_heights_of_the_own_towers_are_counted_and_streets_are_not(tuerme):
     stacks = [
         tower(0, 0, colour=0, height=3),
         tower(1, 1, colour=0, height=4),
@@ -296,7 +281,7 @@ def test_t13_the_heights_of_the_own_towers_are_counted_and_streets_are_not(
     assert tuerme.position(position(*stacks)).scores() == [7, 5]
 
 
-def test_t13_neutral_towers_are_nobodys(tuerme: Starter) -> None:
+def test_t13_neutral_towers_are_nobodys(tuerme):
     stacks = [
         tower(0, 0, colour=0, height=1),
         tower(0, 1, colour=1, height=2),
@@ -310,7 +295,7 @@ def test_t13_neutral_towers_are_nobodys(tuerme: Starter) -> None:
         assert game.scores() == scores
 
 
-def test_t13_the_ending_city_counts_double_and_the_others_once(tuerme: Starter) -> None:
+def test_t13_the_ending_city_counts_double_and_the_others_once(tuerme):
     stacks = [
         tower(0, 1, colour=0, height=2),
         tower(0, 2, colour=0, height=3),
@@ -328,7 +313,7 @@ def test_t13_the_ending_city_counts_double_and_the_others_once(tuerme: Starter) 
     assert game.scores() == [25, 3]
 
 
-def test_t13_an_ending_city_of_several_colours_counts_double_for_each(tuerme: Starter) -> None:
+def test_t13_an_ending_city_of_several_colours_counts_double_for_each(tuerme):
     stacks = [
         tower(0, 1, colour=1, height=3),
         tower(0, 2, colour=1, height=4),
@@ -342,14 +327,14 @@ def test_t13_an_ending_city_of_several_colours_counts_double_for_each(tuerme: St
     assert outcome_of(game)["scores"] == [5, 14]
 
 
-def test_t13_a_neutral_ending_city_counts_for_nobody(tuerme: Starter) -> None:
+def test_t13_a_neutral_ending_city_counts_for_nobody(tuerme):
     stacks = [*city_0_but_one((2, 2, 2), mover=2), tower(1, 1, colour=1, height=3), ANOTHER_STACK]
     game = tuerme.position(position(*stacks))
     game.step(INTO_LAST_LOT)
     assert outcome_of(game) == {"scores": [0, 3], "rewards": [-1.0, 1.0], "by_limit": False}
 
 
-def test_t14_the_game_ends_after_max_plies_and_is_scored_as_it_stands(tuerme: Starter) -> None:
+def test_t14_the_game_ends_after_max_plies_and_is_scored_as_it_stands(tuerme):
     stacks = [stack(3, 3, 0, 0), tower(0, 0, colour=1, height=4), tower(0, 1, colour=0, height=3)]
     game = tuerme.position(position(*stacks, max_plies=122))
     game.step(move((3, 3), (3, 4)))
@@ -360,7 +345,7 @@ def test_t14_the_game_ends_after_max_plies_and_is_scored_as_it_stands(tuerme: St
     assert game.snapshot()["ending_city"] is None
 
 
-def test_t14_plies_are_counted_from_the_deal(tuerme: Starter) -> None:
+def test_t14_plies_are_counted_from_the_deal(tuerme):
     game = tuerme(seed=1, max_plies=3)
     for ply in range(3):
         assert not is_over(game)
@@ -369,30 +354,30 @@ def test_t14_plies_are_counted_from_the_deal(tuerme: Starter) -> None:
     assert outcome_of(game)["by_limit"] is True
 
 
-def test_t14_the_default_is_500_plies(tuerme: Starter) -> None:
+def test_t14_the_default_is_500_plies(tuerme):
     assert tuerme().snapshot()["options"]["max_plies"] == 500
 
 
-def test_t14_a_pass_counts_as_an_action(tuerme: Starter) -> None:
+def test_t14_a_pass_counts_as_an_action(tuerme):
     game = tuerme.position(position(stack(3, 3, 1, 0), max_plies=121))
     game.step(PASS)
     assert outcome_of(game)["by_limit"] is True
 
 
-def test_t14_an_action_that_completes_a_city_is_no_end_by_the_limit(tuerme: Starter) -> None:
+def test_t14_an_action_that_completes_a_city_is_no_end_by_the_limit(tuerme):
     stacks = [*city_0_but_one((0, 0, 0), mover=0), ANOTHER_STACK]
     game = tuerme.position(position(*stacks, max_plies=121))
     game.step(INTO_LAST_LOT)
     assert outcome_of(game) == {"scores": [8, 0], "rewards": [1.0, -1.0], "by_limit": False}
 
 
-def test_t14_an_action_that_bares_the_streets_is_no_end_by_the_limit(tuerme: Starter) -> None:
+def test_t14_an_action_that_bares_the_streets_is_no_end_by_the_limit(tuerme):
     game = tuerme.position(position(stack(*LAST_STREET, 0, 0), max_plies=121))
     game.step(INTO_LAST_LOT)
     assert outcome_of(game)["by_limit"] is False
 
 
-def test_t14_the_last_of_all_passes_is_no_end_by_the_limit(tuerme: Starter) -> None:
+def test_t14_the_last_of_all_passes_is_no_end_by_the_limit(tuerme):
     game = tuerme.position(blocked_deal(max_plies=2))
     game.step(PASS)
     game.step(PASS)
@@ -414,9 +399,7 @@ def test_t14_the_last_of_all_passes_is_no_end_by_the_limit(tuerme: Starter) -> N
         ([1, 1, 1, 1], [0, 0, 0, 0]),
     ],
 )
-def test_t15_the_best_share_the_reward_and_the_sum_is_zero(
-    tuerme: Starter, scores: list[int], rewards: list[float]
-) -> None:
+def test_t15_the_best_share_the_reward_and_the_sum_is_zero(tuerme, scores, rewards):
     # Player i has a tower of symbol i; the next action is the last one (T14).
     towers = [tower(i % 2, i, colour=i, height=height) for i, height in enumerate(scores)]
     stacks = [*towers, stack(3, 3, 0, 0)]

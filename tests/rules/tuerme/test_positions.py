@@ -10,7 +10,6 @@ import pytest
 
 from tests.games import positions
 from tests.reference.tuerme import Reference
-from tests.rules.implementations import Starter
 
 POSITIONS = positions("tuerme")
 INDEXES = range(len(POSITIONS))
@@ -29,7 +28,7 @@ def sorted_stacks(snapshot: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("index", INDEXES)
-def test_recorded_position(tuerme: Starter, index: int) -> None:
+def test_recorded_position(tuerme, index):
     recorded = POSITIONS[index]
     game = tuerme.position(recorded["snapshot"])
     assert game.legal_actions() == sorted(recorded["legal"])
@@ -40,7 +39,7 @@ def test_recorded_position(tuerme: Starter, index: int) -> None:
 
 # Deeper perft is left to compiled code: through this interface every game is set up anew.
 @pytest.mark.parametrize("index", INDEXES)
-def test_recorded_perft_of_two_actions(tuerme: Starter, index: int) -> None:
+def test_recorded_perft_of_two_actions(tuerme, index):
     snapshot = POSITIONS[index]["snapshot"]
     sequences = 0
     for action in tuerme.position(snapshot).legal_actions():
@@ -51,7 +50,7 @@ def test_recorded_perft_of_two_actions(tuerme: Starter, index: int) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_random_games_keep_the_invariants(tuerme: Starter, options: dict[str, Any]) -> None:
+def test_random_games_keep_the_invariants(tuerme, options):
     choice = random.Random(1)
     game = tuerme(seed=1, **options)
     while True:
@@ -64,7 +63,7 @@ def test_random_games_keep_the_invariants(tuerme: Starter, options: dict[str, An
     assert game.scores() == game.snapshot()["outcome"]["scores"]
 
 
-def test_a_restored_game_goes_on_alike(tuerme: Starter) -> None:
+def test_a_restored_game_goes_on_alike(tuerme):
     choice = random.Random(2)
     game = tuerme(seed=2, num_players=3)
     for _ in range(40):
@@ -77,7 +76,7 @@ def test_a_restored_game_goes_on_alike(tuerme: Starter) -> None:
         other.step(action)
 
 
-def test_a_snapshot_is_a_copy(tuerme: Starter) -> None:
+def test_a_snapshot_is_a_copy(tuerme):
     game = tuerme(seed=3)
     snapshot = game.snapshot()
     before = json.dumps(snapshot)
