@@ -240,7 +240,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tabletop_envs.envs import meeples_snapshot
+from tabletop_envs.envs import meeples_snapshot, meeples_symmetries
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import (
@@ -267,6 +267,7 @@ from tabletop_envs.kernels.meeples.material import (
     TELEPORT,
 )
 from tabletop_envs.kernels.meeples.table import SIDE, STEPS
+from tabletop_envs.symmetries import Symmetry
 
 DIRECTIONS = ("up", "right", "down", "left")
 FIELD_KINDS = {
@@ -341,6 +342,9 @@ class Meeples(Game):
         shown = states.copy()
         shown["open_hands"] = True
         return shown
+
+    def symmetries(self, options: Mapping[str, Any]) -> tuple[Symmetry, ...]:
+        return meeples_symmetries.symmetries()
 
     def position(self, state: Any) -> Snapshot:
         return meeples_snapshot.write(state)

@@ -13,6 +13,7 @@ from tabletop_envs.testing.contract import MakeEnv, OptionCases, Played, chosen_
 from tabletop_envs.testing.env_copies import check_copies, check_refusals
 from tabletop_envs.testing.env_games import GameWalk, check_limit, check_losing, random_game
 from tabletop_envs.testing.env_stacks import check_gymnasium, check_pettingzoo
+from tabletop_envs.testing.symmetries import check_symmetries
 
 
 def check_env(
@@ -37,6 +38,7 @@ def check_env(
       and change nothing; clones, deep copies, pickles and restored games are independent and
       continue identically.
     - A batch plays, lane for lane and action for action, what the environment plays.
+    - The image of a game by each of its symmetries is a game.
 
     Args:
         env: A function that makes the environment and takes its arguments and options (`env`,
@@ -69,6 +71,7 @@ def check_env(
         check_pettingzoo(make, game, case)
         check_gymnasium(game, case)
         check_batch(make, game, case, seed)
+        check_symmetries(make, game, case, seed)
 
 
 def check_options(make: MakeEnv, game: Game) -> None:
