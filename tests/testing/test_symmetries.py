@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import connect_four as rules
 from benchmarks.connect_four_game import ConnectFour
+from tabletop_envs import tuerme_v0
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.symmetries import Symmetry
 from tabletop_envs.testing import ContractError
@@ -103,10 +104,8 @@ def test_what_is_no_symmetry_is_named(symmetries: Any, promise: str) -> None:
 
 def test_a_set_that_is_no_group_is_named() -> None:
     # Of tuerme's four: two mirrors without the one that they make together.
-    from tabletop_envs import tuerme_v0
-
     four = tuerme_v0.GAME.symmetries({})
     kind = type(tuerme_v0.GAME)
     game = type("Three", (kind,), {"symmetries": lambda self, options: four[:3]})()
-    with pytest.raises(ContractError, match="symmetries: a group[\\s\\S]*none of them"):
+    with pytest.raises(ContractError, match=r"symmetries: a group[\s\S]*none of them"):
         check_symmetries(tuerme_v0.raw_env, game, {}, 1)

@@ -2,7 +2,8 @@
 
 Whatever K1–K12 name, a side, a corner, the centre, a neighbour, a line, has the same name in a
 mirror, but for ridges: where rows and columns change places, horizontal ridges become vertical ones
-and the other way round. (The players have no symmetry: light places its whole church first, K3.)
+and the other way round. Players may not be exchanged: light places its whole church first (K3). Nor
+may spire and nave: the first action places the spire, and the nave's ridge is not known yet.
 """
 
 from __future__ import annotations

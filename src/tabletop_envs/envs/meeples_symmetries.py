@@ -84,8 +84,8 @@ class TableSymmetry(Symmetry):
 
     def holds(self, observation: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """See `Symmetry`: wherever a stone lies."""
-        laid: npt.NDArray[np.bool_] = observation[..., AT.values : AT.values + FIELDS].any(-1)
-        return laid
+        values = observation[..., AT.values : AT.values + FIELDS]
+        return np.asarray(values.any(-1))
 
     def position(self, snapshot: Mapping[str, Any]) -> dict[str, Any]:
         """See `Symmetry`."""

@@ -14,8 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numba.core.types
 import numpy as np
-from numba.core import ir, types
+from numba.core import ir
+
+# Its names come and go with Numba's versions, and have no types.
+types: Any = numba.core.types
 
 _BITWISE = {
     operator.and_: "&",
