@@ -216,10 +216,10 @@ Positions
 
 `env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its
 history: what can be played to the end passes, so puzzles that no game leads to are welcome. The
-hands tell `round` until they are empty, and no player has laid fewer stones than the others; the
-layout may lie anywhere from the second round on. Meeples of one colour are side by side only in
-pairs, one of them on a 2 (M6). `round` may be so high that the game still ends by round 120 at the
-latest (M27).
+hands tell `round` until they are empty, and no player has laid fewer stones than the others. In the
+setup one stone lies on two of the four fields in the middle, in any direction; later the layout may
+lie anywhere. Meeples of one colour are side by side only in pairs, one of them on a 2 (M6). `round`
+may be so high that the game still ends by round 120 at the latest (M27).
 
 Example
 =======
