@@ -208,31 +208,6 @@ class Network(nn.Module):
         return logits.numpy(), values.numpy()
 
 
-def mirror(
-    observation: Tensor, mask: Tensor, policy: Tensor, number: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One of kirche's 8 symmetries: positions `(B, 453)` with masks and policies `(B, 1323)` as
-    they look in a mirror.
-
-    Bit 0 of the number mirrors left and right, bit 1 up and down, bit 2 rows and columns.
-    """
-    boards = observation[:, : 9 * 49].view(-1, 9, 7, 7)
-    actions = torch.stack((mask.to(policy.dtype), policy)).view(2, -1, 27, 7, 7)
-    for axis, ridge in ((1, 6), (0, 7)):
-        if number >> (1 - axis) & 1:
-            boards, actions = boards.flip(2 + axis), actions.flip(3 + axis)
-            # Pieces whose ridge lies along the axis slide the other way.
-            turned = torch.cat((actions[:, :, :2], actions[:, :, 14:26], actions[:, :, 2:14]), 2)
-            turned = torch.cat((turned, actions[:, :, 26:]), 2)
-            actions = torch.where(boards[None, :, ridge, None] > 0, turned, actions)
-    if number & 4:
-        # Horizontal ridges become vertical ones and the other way round.
-        boards = boards.transpose(2, 3)[:, [0, 1, 2, 3, 4, 5, 7, 6, 8]]
-        actions = actions.transpose(3, 4)[:, :, [1, 0, *range(2, 27)]]
-    mask, policy = actions.flatten(2)
-    return torch.cat((boards.flatten(1), observation[:, 9 * 49 :]), 1), mask.bool(), policy
-
-
 def draw_seed() -> int:
     """A seed from PyTorch's generator, which each iteration seeds anew: all randomness of a run
     comes from there.
@@ -452,9 +427,7 @@ class Training:
         for _ in range(count):
             rows = known[torch.randint(len(known), (arguments.minibatch,))]
             observation, mask, policy, value = replay.draw(rows, self.batch.num_actions)
-            if self.game.name == "kirche":
-                symmetry = int(torch.randint(8, ()))
-                observation, mask, policy = mirror(observation, mask, policy, symmetry)
+            observation, mask, policy = self.mirrored(observation, mask, policy)
             logits, values = self.network(observation, mask)
             log_probs = logits.masked_fill(~mask, -1e9).log_softmax(-1)
             policy_loss = -(policy * log_probs).sum(-1).mean()
@@ -470,6 +443,19 @@ class Training:
             "policy_loss": policy_total / max(count, 1),
             "value_loss": value_total / max(count, 1),
         }
+
+    def mirrored(self, observation: Tensor, mask: Tensor, policy: Tensor) -> tuple[Tensor, ...]:
+        """A minibatch as it looks in one of the game's mirrors, drawn at random."""
+        symmetries = self.game.symmetries(self.batch.options)
+        if len(symmetries) == 1:
+            return observation, mask, policy
+        symmetry = symmetries[int(torch.randint(len(symmetries), ()))]
+        seen = observation.numpy()
+        images = (
+            symmetry.apply_observation(seen),
+            *(symmetry.apply_mask(numbers.numpy(), seen) for numbers in (mask, policy)),
+        )
+        return tuple(map(torch.from_numpy, images))
 
     def contest(
         self, agents: tuple[GameAgent, GameAgent], games: int, seed: int, cut: int = 2**31

@@ -29,6 +29,7 @@ from tabletop_envs.checks import (
     shown,
 )
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, engine
+from tabletop_envs.symmetries import Symmetry
 
 __all__ = [
     "MAX_MAX_PLIES",
@@ -248,6 +249,10 @@ class Game(ABC):
             name: array[..., part.slice].reshape(array.shape[:-1] + part.shape)
             for name, part in self.observation.items()
         }
+
+    def symmetries(self, options: Mapping[str, Any]) -> tuple[Symmetry, ...]:
+        """The game's symmetries with these options: a group, the identity first."""
+        return (Symmetry("identity", self.kernel),)
 
     def open_state(self, states: State) -> State:
         """A copy of a state in which nothing is hidden from player 0 (for `AECEnv.state`)."""

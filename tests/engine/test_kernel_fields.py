@@ -33,6 +33,15 @@ def calls_a_helper_of_a_module(state):
     return module.helper(1, state)
 
 
+def calls_a_helper_by_keyword(state):
+    return helper(number=1, game=state)
+
+
+def calls_a_helper_by_another_name(state):
+    other = state
+    return helper(1, other)
+
+
 def calls_itself(state):
     state.ply = 1
     return calls_itself(state)
@@ -42,7 +51,20 @@ def no_state(state, other):
     return state.ply + other.bord
 
 
-@pytest.mark.parametrize("function", [calls_a_helper, calls_a_helper_of_a_module])
+def uses_a_name_again(state):
+    other = state
+    other = other.board
+    return other.bord
+
+
+HELPED = [
+    *(calls_a_helper, calls_a_helper_of_a_module),
+    *(calls_a_helper_by_keyword, calls_a_helper_by_another_name),
+]
+RIGHT = [calls_itself, no_state, uses_a_name_again, abs, eval("lambda state: state.x")]
+
+
+@pytest.mark.parametrize("function", HELPED)
 def test_a_typo_in_a_helper_is_found_with_its_line(function):
     line = inspect.getsourcelines(helper.py_func)[1] + 2
     message = rf"test_kernel_fields\.py, line {line}: the state has no field 'bord' \(did you mean 'board'"
@@ -50,7 +72,7 @@ def test_a_typo_in_a_helper_is_found_with_its_line(function):
         check_fields(function, NAMES)
 
 
-@pytest.mark.parametrize("function", [calls_itself, no_state, abs, eval("lambda state: state.x")])
+@pytest.mark.parametrize("function", RIGHT)
 def test_what_cannot_be_read_or_is_right_passes(function):
     check_fields(function, NAMES)
 

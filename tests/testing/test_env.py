@@ -101,6 +101,17 @@ def never_over(self: Any, state: Any, snapshot: Any) -> bool:
     return False
 
 
+def refuse_all(self: Any, state: Any, snapshot: Any) -> bool:
+    """`read_position` that takes nothing."""
+    raise ValueError("no such position")
+
+
+def always_over(self: Any, state: Any, snapshot: Any) -> bool:
+    """`read_position` that calls every game over."""
+    ConnectFour.read_position(self, state, snapshot)
+    return True
+
+
 def refuse_full(self: Any, state: Any, action: int) -> str:
     """`action_to_str` that has no name for an illegal action."""
     if int(state["stones"][0] | state["stones"][1]) >> action & 1:
@@ -191,6 +202,15 @@ GAMES = {
     "an end that is not told": (
         {"read_position": never_over},
         "read_position: it tells whether the rules end the game here",
+    ),
+    "no position that is taken": (
+        {"read_position": refuse_all},
+        "restore: an environment can be copied[\\s\\S]*read_position takes every position"
+        "[\\s\\S]*no such position",
+    ),
+    "an end that is told too early": (
+        {"read_position": always_over},
+        "restore: an environment can be copied[\\s\\S]*read_position[^:]*tells whether it is over",
     ),
     "something overlooked": (
         {

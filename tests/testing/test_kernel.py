@@ -312,7 +312,32 @@ COMPILED = {
     "floats": (
         "    state.stones[player] = stones\n",
         "    state.stones[player] = max(stones, action)\n",
-        r"step: it calculates with integers[\s\S]*fptoui",
+        r"step: it calculates with integers[\s\S]*fptoui[\s\S]*\.py, line \d+, `[^`]*max\(stones, action\)`: uint64, int64 become float64",
+    ),
+    "a comparison in floats": (
+        "    won, ply = has_line",
+        "    if stones < action:\n        return\n    won, ply = has_line",
+        r"step: it calculates with integers[\s\S]*line \d+, `if stones < action:`: uint64, int64 become float64",
+    ),
+    "a field of a signed type": (
+        '("stones", np.uint64, (2,))',
+        '("stones", np.int64, (2,))',
+        r"legal_actions: bits are those of uint64[\s\S]*\.py, line \d+, `legal_bits\[0\] = TOP_ROW &[^`]*` \(the field stones is int64\): uint64 & int64 gives int64",
+    ),
+    "a shift of the literal 1": (
+        "(LEFT_COLUMN << np.uint64(action))",
+        "(1 << np.uint64(action))",
+        r"step: bits are those of uint64[\s\S]*np\.uint64\(1\)[\s\S]*line \d+, `[^`]*`: 1 \(int64\) << uint64 gives int64",
+    ),
+    "a shift of the literal 1 by a signed number": (
+        "    state.stones[player] = stones\n",
+        "    state.stones[player] |= 1 << action\n",
+        r"step: bits are those of uint64[\s\S]*line \d+, `state.stones\[player\] \|= 1 << action`: uint64 \| int64 gives int64",
+    ),
+    "signs in a function that is called": (
+        "    across = stones & (stones >> _1)\n",
+        "    across = (stones & (stones >> _1)) ^ 2\n",
+        r"step: bits are those of uint64[\s\S]*line \d+, `across = [^`]*`: uint64 \^ 2 \(int64\) gives int64",
     ),
     "fields": (
         LEGAL,

@@ -131,10 +131,12 @@ from tabletop_envs.checks import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs import kirche_symmetries
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import Game, Move, Option, Snapshot, max_plies_option, observation_table
 from tabletop_envs.kernels import kirche as kernel
+from tabletop_envs.symmetries import Symmetry
 
 SIZE, SQUARES, CENTRE = kernel.SIZE, kernel.SQUARES, 24
 KINDS = ("spire", "nave", "house")
@@ -156,6 +158,9 @@ class Kirche(Game):
         max_plies_option(200),
     )
     snapshot_keys = ("phase", "pastor", "pieces")
+
+    def symmetries(self, options: Mapping[str, Any]) -> tuple[Symmetry, ...]:
+        return kirche_symmetries.symmetries()
 
     def position(self, state: Any) -> Snapshot:
         phase = _phase(int(state["ply"]), _placements(int(state["num_houses"])))

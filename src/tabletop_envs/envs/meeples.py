@@ -216,10 +216,10 @@ Positions
 
 `env.snapshot()` gives a position as data, `env.restore` takes one. It checks the position, not its
 history: what can be played to the end passes, so puzzles that no game leads to are welcome. The
-hands tell `round` until they are empty, and no player has laid fewer stones than the others; the
-layout may lie anywhere from the second round on. Meeples of one colour are side by side only in
-pairs, one of them on a 2 (M6). `round` may be so high that the game still ends by round 120 at the
-latest (M27).
+hands tell `round` until they are empty, and no player has laid fewer stones than the others. In the
+setup one stone lies on two of the four fields in the middle, in any direction; later the layout may
+lie anywhere. Meeples of one colour are side by side only in pairs, one of them on a 2 (M6). `round`
+may be so high that the game still ends by round 120 at the latest (M27).
 
 Example
 =======
@@ -240,7 +240,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tabletop_envs.envs import meeples_snapshot
+from tabletop_envs.envs import meeples_snapshot, meeples_symmetries
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import (
@@ -267,6 +267,7 @@ from tabletop_envs.kernels.meeples.material import (
     TELEPORT,
 )
 from tabletop_envs.kernels.meeples.table import SIDE, STEPS
+from tabletop_envs.symmetries import Symmetry
 
 DIRECTIONS = ("up", "right", "down", "left")
 FIELD_KINDS = {
@@ -341,6 +342,9 @@ class Meeples(Game):
         shown = states.copy()
         shown["open_hands"] = True
         return shown
+
+    def symmetries(self, options: Mapping[str, Any]) -> tuple[Symmetry, ...]:
+        return meeples_symmetries.symmetries()
 
     def position(self, state: Any) -> Snapshot:
         return meeples_snapshot.write(state)

@@ -32,8 +32,10 @@ from tabletop_envs.kernels.meeples.material import (
     STONE_HALVES,
     STONES,
 )
-from tabletop_envs.kernels.meeples.stones import CENTRE
 from tabletop_envs.kernels.meeples.table import FIELDS, SIDE, WORD_BITS, WORDS
+
+# The four fields in the middle of the table.
+MIDDLE = {row * SIDE + column for row in (11, 12) for column in (11, 12)}
 
 
 @dataclass
@@ -372,10 +374,10 @@ def _check_setup(position: Position, mover: int) -> None:
             f"the number of meeples of player {player} (M8)", meeples, int(player < mover)
         )
     if position.places:
-        centre = int(CENTRE)
+        # The first one lies there in one direction, and in mirrors in all (meeples_symmetries.py).
         require(
-            (centre, centre + 1) in position.places.values(),
-            f"stones must have one on {centre}, {centre + 1}, where the first one goes (M7)",
+            any(set(fields) <= MIDDLE for fields in position.places.values()),
+            f"stones must have one on two of the fields {sorted(MIDDLE)}: the first one (M7)",
         )
     if laid == 2:
         first, second = (position.places[stone] for stone in position.setup_stones)

@@ -169,6 +169,7 @@ from tabletop_envs.checks import (
     require_list,
     require_mapping,
 )
+from tabletop_envs.envs import tuerme_symmetries
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import (
@@ -192,6 +193,7 @@ from tabletop_envs.kernels.tuerme.plan import (
     SQUARES,
     STREET_SQUARES,
 )
+from tabletop_envs.symmetries import Symmetry
 
 COLOURS, SYMBOLS = kernel.COLOURS, kernel.SYMBOLS
 COPIES, MAX_HEIGHT = kernel.COPIES, kernel.MAX_HEIGHT
@@ -218,6 +220,9 @@ class Tuerme(Game):
 
     def indexes(self, states: State) -> Sequence[tuple[str, npt.NDArray[Any], int, int]]:
         return (("ending_city", states["ending_city"], -1, CITIES - 1),)
+
+    def symmetries(self, options: Mapping[str, Any]) -> tuple[Symmetry, ...]:
+        return tuerme_symmetries.symmetries(self.num_players(options))
 
     def position(self, state: Any) -> Snapshot:
         ending_city = int(state["ending_city"])

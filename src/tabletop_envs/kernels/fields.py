@@ -41,16 +41,43 @@ def _unknown(
     node = _definitions(function.__code__.co_filename).get(function.__code__.co_firstlineno)
     if node is None or place >= len(node.args.args):
         return
-    state = node.args.args[place].arg
+    states = _names_of(node, node.args.args[place].arg)
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and _is(inner.value, state):
+        if isinstance(inner, ast.Attribute) and _is(inner.value, states):
             if inner.attr not in names:
                 yield function.__code__.co_filename, inner.lineno, inner.attr
         elif isinstance(inner, ast.Call):
+            called = _called(inner.func, function.__globals__)
             for argument, value in enumerate(inner.args):
-                if _is(value, state):
-                    called = _called(inner.func, function.__globals__)
+                if _is(value, states):
                     yield from _unknown(called, argument, names, seen)
+            for keyword in inner.keywords:
+                if keyword.arg and _is(keyword.value, states):
+                    yield from _unknown(called, _place_of(called, keyword.arg), names, seen)
+
+
+def _names_of(node: ast.FunctionDef, state: str) -> set[str]:
+    """A state's name in a function, and the names that are given to it and to nothing else."""
+    given = [
+        target.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Assign) and _is(inner.value, {state})
+        for target in inner.targets
+        if isinstance(target, ast.Name)
+    ]
+    stored = [
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    ]
+    return {state, *(name for name in given if given.count(name) == stored.count(name))}
+
+
+def _place_of(function: Any, argument: str) -> int:
+    """The place of an argument among those of a function; beyond them if there is none."""
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    return names.index(argument) if argument in names else len(names)
 
 
 def _called(node: ast.expr, names: dict[str, Any]) -> Any:
@@ -62,8 +89,8 @@ def _called(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+def _is(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from numba import int64, njit, typeof, uint64
 from tabletop_envs import kernels
 from tabletop_envs.game import State
 from tabletop_envs.kernels import Kernel
+from tabletop_envs.testing import signs
 from tabletop_envs.testing.contract import ContractError, Played
 
 # Unrelated memory is filled with these before two calls; differing results mean it was read.
@@ -71,14 +72,23 @@ def _compiled(kernel: Kernel, name: str, allow_floats: bool) -> Callable[..., No
             f"{type(error).__name__}: {str(error).strip()}",
             where,
         ) from error
+    mixed = next(signs.mixed_bits(function, kernel.state), None)
+    if mixed:
+        raise ContractError(
+            f"{name}: bits are those of uint64, for Numba makes int64 of uint64 and a signed "
+            "integer, whose bit 63 is a sign (write np.uint64(1) << …, fields as np.uint64)",
+            mixed,
+            where,
+        )
     if not allow_floats:
         code = function.inspect_llvm(function.signatures[0])
         floats = sorted({match.group() for match in _FLOATS.finditer(code)})
         if floats:
+            made = "; ".join(dict.fromkeys(signs.floats(function, kernel.state)))
             raise ContractError(
                 f"{name}: it calculates with integers "
                 "(signed and unsigned 64-bit operands mixed can give floats in Numba)",
-                f"the compiled code has {', '.join(floats)}",
+                f"the compiled code has {', '.join(floats)}{made and ': ' + made}",
                 where,
             )
     compiled: Callable[..., None] = function

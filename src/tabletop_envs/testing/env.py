@@ -19,6 +19,7 @@ from tabletop_envs.testing.env_games import (
 )
 from tabletop_envs.testing.env_stacks import check_gymnasium, check_pettingzoo
 from tabletop_envs.testing.env_start import check_resets, check_start
+from tabletop_envs.testing.symmetries import check_symmetries
 
 # Arguments of all environments that must be one of some words.
 ARGUMENTS = ("render_mode", "mask_in", "on_illegal")
@@ -49,6 +50,7 @@ def check_env(
     - Snapshots are plain JSON, and positions are restored as they were; impossible ones raise
       ValueError and change nothing; clones, deep copies, pickles and restored games share nothing
       and continue identically, to the end of the game and into the next.
+    - The image of a game by each of its symmetries is a game.
     - A batch has arrays of the promised shapes and dtypes, and plays, lane for lane and action for
       action, what the environment plays.
 
@@ -88,6 +90,7 @@ def check_env(
         check_pettingzoo(make, game, case)
         check_gymnasium(game, case)
         check_batch(make, game, case, seed)
+        check_symmetries(make, game, case, seed)
 
 
 def check_options(make: MakeEnv, game: Game) -> None:

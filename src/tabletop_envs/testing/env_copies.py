@@ -28,6 +28,11 @@ NONSENSE: tuple[Any, ...] = (
     *(None, True, -1, 100, 10**30, 0.5, "a", [], {}, [None], [[None]], [{}]),
     *([100], [["a"]], [[100], [10**30]], {"a": {}, 1: None}),
 )
+# What is likely to be wrong where a copy fails.
+HINTS = {
+    "pickle": " (the module of a Game's class must hold it as GAME)",
+    "restore": " (read_position takes every position of a game, and tells whether it is over)",
+}
 
 
 def check_copies(make: MakeEnv, whole: Played) -> None:
@@ -128,9 +133,8 @@ def copy_by(
         restored.restore(json.loads(json.dumps(env.snapshot())))
         return restored
     except Exception as error:
-        hint = " (the module of a Game's class must hold it as GAME)" if way == "pickle" else ""
         played.fail(
-            f"{way}: an environment can be copied at any time{hint}",
+            f"{way}: an environment can be copied at any time{HINTS.get(way, '')}",
             f"{type(error).__name__}: {error}",
         )
 

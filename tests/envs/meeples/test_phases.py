@@ -1,5 +1,7 @@
 """Positions of meeples phase by phase: what cannot be in it is refused in words."""
 
+import re
+
 import pytest
 
 from tests.envs.meeples.test_drawing import FIRST_STONES, SMALL, small_position
@@ -77,12 +79,11 @@ def test_m7_the_first_stone_lies_in_the_middle():
     play(env, lambda n: 0, 3)
     good = env.snapshot()
     assert good["stones"][0]["fields"] == [at(12, 11), at(12, 12)]
-    words = "stones must have one on 299, 300, where the first one goes"
+    words = "stones must have one on two of the fields [275, 276, 299, 300]: the first one"
     assert_all_refused(
         env,
-        (["stones", 0, "fields"], [at(12, 12), at(12, 11)], words),
-        (["stones", 0, "fields"], [at(12, 11), at(11, 11)], words),
-        (["stones", 0, "fields"], [at(0, 0), at(0, 1)], words),
+        (["stones", 0, "fields"], [at(12, 12), at(12, 13)], re.escape(words)),
+        (["stones", 0, "fields"], [at(0, 0), at(0, 1)], re.escape(words)),
         (["ply"], 4, "ply"),
     )
     with_a_choice = of(good, chosen={"stone": good["hands"][0][0], "field": None}, ply=4)
