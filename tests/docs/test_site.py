@@ -191,3 +191,5 @@ def test_nothing_went_wrong_unnoticed(built):
     for file, page in built.items():
         assert "problematic" not in page.classes, file
         assert "system-message" not in page.classes, file
+        # What tests are told by comments is not for readers, not even of the source.
+        assert not re.search("<!-- (?:skip|needs|smaller):", file.read_text("utf-8")), file
