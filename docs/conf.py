@@ -61,30 +61,10 @@ autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 # Stacks and servers that the build does not install.
-autodoc_mock_imports = [
-    *(
-        "gym",
-        "jax",
-        "mctx",
-        "open_spiel",
-        "openskill",
-        "pufferlib",
-        "pyspiel",
-        "ray",
-        "resvg",
-        "sb3_contrib",
-    ),
-    *(
-        "stable_baselines3",
-        "starlette",
-        "svg",
-        "tensordict",
-        "tianshou",
-        "torch",
-        "torchrl",
-        "uvicorn",
-    ),
-]
+autodoc_mock_imports = (
+    "gym jax mctx open_spiel openskill pufferlib pyspiel ray resvg sb3_contrib stable_baselines3"
+    " starlette svg tensordict tianshou torch torchrl uvicorn"
+).split()
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

@@ -28,6 +28,8 @@ PAGES = {
     "benchmarks/README.md": "benchmarks",
 }
 COPIES = {page: file for file, page in PAGES.items() if page != "index"}
+# What tests are told about blocks of code (tests/docs/pages.py).
+COMMENT = re.compile(r"^ *<!-- (?:skip|needs|smaller):.*?-->\n", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -65,7 +67,7 @@ def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = Path(file).read_text("utf-8")
         app.env.note_dependency(str(file))
     if Path(file).suffix == ".md":
-        source[0] = link_within_site(source[0], Path(file), docname)
+        source[0] = link_within_site(COMMENT.sub("", source[0]), Path(file), docname)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -67,18 +67,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def kirche(request: pytest.FixtureRequest) -> Starter:
+def kirche(request):
     """Starts games of kirche: once on the reference, once on the kernel."""
     return Starter("kirche", request.param)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def tuerme(request: pytest.FixtureRequest) -> Starter:
+def tuerme(request):
     """Starts games of tuerme: once on the reference, once on the kernel."""
     return Starter("tuerme", request.param)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def meeples(request: pytest.FixtureRequest) -> Starter:
+def meeples(request):
     """Starts games of meeples: once on the reference, once on the kernel."""
     return Starter("meeples", request.param)

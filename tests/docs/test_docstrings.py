@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.docs.needs import missing, needs_of_code
 from tests.docs.pages import ROOT
 
 SOURCE = ROOT / "src" / "tabletop_envs"
@@ -34,8 +33,6 @@ def documented() -> list[Any]:
 def test_examples_print_what_they_show(docstring, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(docstring, {}, "docstring", None, None)
-    if absent := missing(needs_of_code("".join(example.source for example in test.examples))):
-        pytest.skip(f"{', '.join(absent)} is not installed")
     report: list[str] = []
     results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append)
     assert results.attempted

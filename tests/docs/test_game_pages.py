@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ RECOUNTED, RECOUNTED_BY_REFERENCE = 1_000_000, 1500
 
 
 @pytest.fixture(scope="module")
-def measuring() -> ModuleType:
+def measuring():
     """The script that measures, as a module."""
     return load_script(ROOT / "docs" / "measure_facts.py")
 

@@ -45,4 +45,5 @@ def test_it_shows_pictures_and_links_that_exist():
 
 
 def test_it_is_short():
-    assert len(README.splitlines()) <= 100
+    shown = [line for line in README.splitlines() if not line.startswith("<!--")]
+    assert len(shown) <= 100

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import griffe
 import numpy as np
 import pytest
 
@@ -28,6 +28,7 @@ from tabletop_envs.play.web import WebGame
 from tabletop_envs.render import svg
 from tabletop_envs.search import PUCT, Search, SearchConfig
 from tabletop_envs.testing import check_env, check_kernel
+from tests.house import public_api
 
 HUGE = 10**5000  # Python refuses to write out an integer of so many digits
 NOT_INTEGERS: list[Any] = [
@@ -518,19 +519,16 @@ LEFT_OUT = {
 
 
 def _signatures() -> Iterator[tuple[str, str]]:
-    """Entry points, by the list of public names, and their integers, bools and floats."""
-    listing = Path(__file__).parents[1] / "house" / "public_api.txt"
-    for line in listing.read_text(encoding="utf-8").splitlines():
-        found = re.match(r"(?:class )?tabletop_envs\.([\w.]+)\((.*)\)(?: ->.*| <.*)?$", line)
-        if found is None or found[1].startswith(tuple(set(LEFT_OUT) - {"play.web."})):
+    """Entry points and those of their arguments that are integers, bools or floats."""
+    for entry, described in public_api.members(public_api.load()).items():
+        if entry.startswith(tuple(set(LEFT_OUT) - {"play.web."})):
             continue
-        if found[1].startswith("play.web.") and found[1] != "play.web.WebGame":
+        if entry.startswith("play.web.") and entry != "play.web.WebGame":
             continue
-        (function,) = ast.parse(f"def f({found[2]}): pass").body
-        assert isinstance(function, ast.FunctionDef)
-        for one in (*function.args.args, *function.args.kwonlyargs):
-            if one.annotation and ast.unparse(one.annotation) in KINDS:
-                yield found[1], one.arg
+        if isinstance(described, griffe.Function | griffe.Class):
+            for one in described.parameters:
+                if str(one.annotation) in KINDS:
+                    yield entry, one.name
 
 
 def test_every_public_signature_has_a_case():

@@ -58,9 +58,7 @@ def assert_image(symmetry: Symmetry, env: TabletopEnv, image: TabletopEnv) -> No
 
 
 @each_case
-def test_a_game_and_its_image_are_played_beside_each_other(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_a_game_and_its_image_are_played_beside_each_other(name, options):
     # Nothing is restored between the first stone and the end, so that the successors of images are
     # the images of successors, dice included.
     env, rng = make_env(name, **options), random.Random(1)
@@ -101,7 +99,7 @@ def positions(draw: st.DrawFn, names: list[str]) -> TabletopEnv:
 
 @settings(max_examples=60, deadline=None)
 @given(positions(GAMES))
-def test_they_are_a_group(env: TabletopEnv) -> None:
+def test_they_are_a_group(env):
     symmetries = env.game.symmetries(env.options)
     agent = env.agent_selection
     seen, snapshot = env.observe(agent)["observation"], env.snapshot()
@@ -130,7 +128,7 @@ def test_they_are_a_group(env: TabletopEnv) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(positions(["meeples"]), st.integers(0, 2**64 - 1))
-def test_hidden_stones_are_dealt_alike_in_the_image(env: TabletopEnv, generator: int) -> None:
+def test_hidden_stones_are_dealt_alike_in_the_image(env, generator):
     for symmetry in env.game.symmetries(env.options):
         image = make_env("meeples", **env.options)
         image.restore(symmetry.apply_snapshot(env.snapshot()))
@@ -141,7 +139,7 @@ def test_hidden_stones_are_dealt_alike_in_the_image(env: TabletopEnv, generator:
 
 
 @pytest.mark.parametrize(("name", "players"), NAMES)
-def test_their_names_and_number(name: str, players: int) -> None:
+def test_their_names_and_number(name, players):
     game = game_of(name)
     symmetries = game.symmetries({"num_players": players})
     assert [symmetry.name for symmetry in symmetries] == NAMES[name, players]
@@ -152,7 +150,7 @@ def test_their_names_and_number(name: str, players: int) -> None:
 
 
 @each_game
-def test_batches_of_any_shape_and_dtype_are_taken_row_by_row(name: str) -> None:
+def test_batches_of_any_shape_and_dtype_are_taken_row_by_row(name):
     batch = make_batch(name, 6, seed=1)
     for _ in range(40):
         batch.step(batch.sample_actions())
@@ -182,7 +180,7 @@ def test_batches_of_any_shape_and_dtype_are_taken_row_by_row(name: str) -> None:
         )
 
 
-def test_what_is_given_stays_as_it_is() -> None:
+def test_what_is_given_stays_as_it_is():
     env = make_env("kirche", num_houses=1)
     env.reset(seed=1)
     play(env, random.Random(1).randrange, 20)
@@ -197,7 +195,7 @@ def test_what_is_given_stays_as_it_is() -> None:
     np.testing.assert_array_equal(mask, shown["action_mask"])
 
 
-def test_t1_t2_no_other_symmetry_of_the_board_fits_the_plan() -> None:
+def test_t1_t2_no_other_symmetry_of_the_board_fits_the_plan():
     board = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
     fitting = []
     for rows, columns in itertools.product((1, -1), repeat=2):
@@ -211,7 +209,7 @@ def test_t1_t2_no_other_symmetry_of_the_board_fits_the_plan() -> None:
     assert fitting == [(1, 1, "0123"), (1, -1, "0321")]
 
 
-def test_m7_a_table_without_a_stone_is_its_own_image() -> None:
+def test_m7_a_table_without_a_stone_is_its_own_image():
     env = make_env("meeples")
     env.reset(seed=1)
     for _ in range(3):
@@ -227,7 +225,7 @@ def test_m7_a_table_without_a_stone_is_its_own_image() -> None:
     assert env.game.symmetries(env.options)[0].holds(env.observe("player_1")["observation"])
 
 
-def test_squares_of_a_square_board() -> None:
+def test_squares_of_a_square_board():
     where = {name: squares[0].tolist() for name, squares in square_board(3).items()}
     assert list(where) == BOARD
     # Where the squares of the upper row go.
@@ -243,7 +241,7 @@ def test_squares_of_a_square_board() -> None:
 KERNEL: Any = type("Small", (), {"observation": (Part("board", (2, 2, 3)), Part("rest", (2,))), "num_actions": 3})  # fmt: skip
 
 
-def test_planes_and_numbers_go_where_they_are_told() -> None:
+def test_planes_and_numbers_go_where_they_are_told():
     squares = np.arange(6).reshape(2, 3)[:, ::-1]
     symmetry = Symmetry("flip", KERNEL, squares=squares, parts={"board": (1, 0)}, actions=[1, 2, 0])
     seen = np.arange(14)
@@ -267,6 +265,6 @@ def test_planes_and_numbers_go_where_they_are_told() -> None:
         ({"parts": {"bord": [1, 0]}}, "parts has 'bord', but its keys must be board, rest"),
     ],
 )
-def test_what_is_no_permutation_is_named(arguments: dict[str, Any], words: str) -> None:
+def test_what_is_no_permutation_is_named(arguments, words):
     with pytest.raises(ValueError, match=f"symmetry 'flip': {words}"):
         Symmetry("flip", KERNEL, **arguments)

@@ -110,9 +110,7 @@ def test_impossible_arguments_are_named(example, tmp_path, capsys):
 
 
 @each_game
-def test_minibatches_are_seen_in_a_mirror(
-    name: str, example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_minibatches_are_seen_in_a_mirror(name, example, monkeypatch, tmp_path):
     run = training(example, monkeypatch, tmp_path, name, *TINY)
     batch, symmetries = run.batch, run.game.symmetries(run.batch.options)
     for _ in range(10):

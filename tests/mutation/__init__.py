@@ -1,3 +1,3 @@
-"""Mutation testing of the kernels with Cosmic Ray, whether tests notice a broken rule
+"""Mutation testing of the kernels with Cosmic Ray: whether tests notice a broken rule
 (docs/mutation-testing.md).
 """

@@ -63,7 +63,7 @@ IDENTITY: Any = (Mirror, "identity", {"squares": SQUARES})
 FLIP: Any = (Mirror, "flip", MIRROR)
 
 
-def test_the_mirror_of_connect_four_passes() -> None:
+def test_the_mirror_of_connect_four_passes():
     for seed in range(3):
         check(IDENTITY, FLIP, seed=seed)
     check(IDENTITY)
@@ -95,14 +95,14 @@ def test_the_mirror_of_connect_four_passes() -> None:
         ((IDENTITY, (Careless, "flip", MIRROR)), "it leaves what it is given as it is"),
     ],
 )  # fmt: skip
-def test_what_is_no_symmetry_is_named(symmetries: Any, promise: str) -> None:
+def test_what_is_no_symmetry_is_named(symmetries, promise):
     with pytest.raises(ContractError) as caught:
         check(*symmetries)
     assert re.search(promise, str(caught.value)), caught.value
     assert "connect_four, options={}, seed=1" in str(caught.value)
 
 
-def test_a_set_that_is_no_group_is_named() -> None:
+def test_a_set_that_is_no_group_is_named():
     # Of tuerme's four: two mirrors without the one that they make together.
     four = tuerme_v0.GAME.symmetries({})
     kind = type(tuerme_v0.GAME)

@@ -203,9 +203,9 @@ def test_t12_ends_when_no_street_stack_fits_a_vacant_lot(tuerme):
     assert game.snapshot()["ending_city"] is None
 
 
-@pytest.mark.parametrize("colour", [0, 1, 3])
-def test_t12_a_stack_that_fits_a_lot_far_away_keeps_the_game_going(tuerme, colour):
-    game = tuerme.position(position(*symbol_0_but_one_lot(), stack(7, 13, colour, 1)))
+@pytest.mark.parametrize(("colour", "symbol"), [(0, 1), (1, 2), (3, 3)])
+def test_t12_a_stack_that_fits_a_lot_far_away_keeps_the_game_going(tuerme, colour, symbol):
+    game = tuerme.position(position(*symbol_0_but_one_lot(), stack(7, 13, colour, symbol)))
     game.step(INTO_LAST_LOT)
     assert not is_over(game)
 
