@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from tabletop_envs import checks
+from tabletop_envs.checks import require
 from tabletop_envs.game import Game, State, find_game
 from tabletop_envs.kernels import RUNNING, TERMINATED, engine
 
@@ -52,6 +53,8 @@ class Lanes:
         offended: `bool`, whether an illegal action has lost the game.
         seats: `int64`, the player who is asked for the next action.
         started: `bool`, whether there has been a game yet.
+        start_rngs: `uint64`, the generators that draw positions to start from.
+        starts: What new games start from, an `engine.StartArrays` as a plain tuple.
         before: The bytes of the games before their last step, for drawings that show what it
             changed; None if not kept.
     """
@@ -97,6 +100,9 @@ class Lanes:
                 seats=self.seats,
             )
         )
+        self.start_rngs = np.zeros(num_lanes, np.uint64)
+        self._usual_starts = self._new_starts(0)
+        self.starts = self._usual_starts
         self.before = self._bytes().copy() if remember else None
         if states is not None:
             self._advance(engine.REFRESH, self.all_lanes, self._actions)
@@ -108,7 +114,16 @@ class Lanes:
         states, rngs = np.zeros(lanes.size, self.states.dtype), np.zeros(lanes.size, np.uint64)
         engine.seed_lanes(states, rngs, seeds)
         self.states["rng"][lanes], self.rngs[lanes] = states["rng"], rngs
+        if self.has_positions:
+            self.start_rngs[lanes] = self._further_stream(states["rng"])
         self._seeded[lanes] = True
+
+    def _further_stream(self, rngs: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """Generators for another stream than that of each of these."""
+        scratch, streams = np.zeros(rngs.size, self.states.dtype), np.zeros(rngs.size, np.uint64)
+        # Contiguous: for any other array Numba would compile the loop again.
+        engine.seed_lanes(scratch, streams, np.ascontiguousarray(rngs))
+        return streams
 
     def start(self, lanes: Indices) -> None:
         """Start new games in lanes; lanes without a seed get fresh entropy."""
@@ -120,7 +135,16 @@ class Lanes:
         self._remember(lanes)
 
     def _deal(self, lanes: Indices) -> None:
-        self._advance(engine.START, lanes, self._actions)
+        self._begin(lanes)
+
+    def _begin(self, lanes: Indices) -> None:
+        """Start games as the rules say, or from positions."""
+        if not self.has_positions:
+            self._advance(engine.START, lanes, self._actions)
+            return
+        engine.take_positions(self.states, self.starts, lanes)
+        self.offended[lanes] = False
+        self._advance(engine.REFRESH, lanes, self._actions)
 
     def step(self, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
         """Play an action in each of some lanes (`int64`, one place for every lane, any numbers).
@@ -164,7 +188,82 @@ class Lanes:
         """
         return contextlib.nullcontext()
 
+    # Positions
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether new games start from positions."""
+        return bool(self.starts[0].size)
+
+    def _new_starts(self, positions: int) -> tuple[npt.NDArray[Any], ...]:
+        return tuple(
+            engine.StartArrays(
+                positions=np.zeros(positions, self.states.dtype),
+                has_rng=np.zeros(positions, np.bool_),
+                rngs=self.start_rngs,
+            )
+        )
+
+    def parse_position(self, name: str, snapshot: Any, rng: int = 0) -> State:
+        """The running game of a snapshot, an array of one; `rng` is its randomness where it has
+        none.
+
+        ValueError, naming it and the field, for what `Game.restore` refuses, for other options than
+        these lanes' and for a game that is over.
+        """
+        try:
+            states, options, _ = self.game.restore(snapshot, rng)
+            require(options == self.options, f"options must be {self.options}, not {options}")
+            require(states["status"][0] == RUNNING, "outcome must be None")
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return states
+
+    def parse_starts(self, positions: Any, name: str = "positions") -> tuple[npt.NDArray[Any], ...]:
+        """Starts from a list of snapshots, for `start_from`; None: from the start of the rules.
+
+        TypeError for what is no list, ValueError for an empty one and for a bad position, naming
+        its place and the field (`parse_position`).
+        """
+        if positions is None:
+            return self._usual_starts
+        snapshots = checks.sequence(name, positions, "snapshots")
+        require(len(snapshots) > 0, f"{name} must have at least one snapshot, or be None")
+        starts = self._new_starts(len(snapshots))
+        for place, snapshot in enumerate(snapshots):
+            starts[0][place] = self.parse_position(f"{name}[{place}]", snapshot)[0]
+            starts[1][place] = "rng" in snapshot
+        return starts
+
+    def start_from(self, starts: tuple[npt.NDArray[Any], ...]) -> None:
+        """Let all later games start so (`parse_starts`); the lanes' streams continue.
+
+        Back from positions to the start of the rules, all lanes must be started next.
+        """
+        had, self.starts = self.has_positions, starts
+        if self.has_positions and not had:
+            self.start_rngs[:] = self._further_stream(self.states["rng"])
+        elif had and not self.has_positions:
+            # Positions may have brought randomness of their own.
+            self.states["rng"] = self.start_rngs
+
     # Looking
+
+    def legal_lists(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The legal actions of all lanes as one list, ascending in each, and the offsets
+        `(lanes + 1,)` of the lanes' parts; a lane whose game is over has none.
+        """
+        offsets = np.empty(self.num_lanes + 1, np.int64)
+        engine.count_legal(self.states, self.legal_bits, offsets)
+        actions = np.empty(offsets[-1], np.int32)
+        engine.list_legal(self.states, self.legal_bits, offsets, actions)
+        return actions, offsets
+
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """The key of each lane's position (`engine.key`)."""
+        keys = np.empty(self.num_lanes, np.uint64)
+        engine.write_keys(self.states, keys)
+        return keys
 
     def over(self) -> npt.NDArray[np.bool_]:
         """Whether each lane's game is over (or was never started)."""

@@ -82,11 +82,17 @@ def guarded() -> Iterator[Guard]:
 
     def lanes(loop: Callable[..., Any]) -> Callable[..., Any]:
         def guarded_loop(
-            states: Any, legal: Any, shown: Any, command: int, actions: Any, *others: Any
+            states: Any,
+            legal: Any,
+            shown: Any,
+            starts: Any,
+            command: int,
+            actions: Any,
+            *others: Any,
         ) -> Any:
             if command == engine.STEP:
                 guard.look(states, legal, np.arange(*others[-2:]), actions)
-            return loop(states, legal, shown, command, actions, *others)
+            return loop(states, legal, shown, starts, command, actions, *others)
 
         return guarded_loop
 

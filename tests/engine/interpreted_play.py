@@ -46,7 +46,11 @@ def play(name: str) -> dict[str, Any]:
     for _ in range(8):
         batch.step(batch.sample_actions())
     seen["batch"] = digest(batch.observation, batch.action_mask)
+    seen["lists"] = digest(*batch.legal_actions(), batch.keys())
     seen["rollout"] = repr(batch.rollout(20))
+    batch.restore(0, batch.to_aec(1).snapshot())
+    batch.reset(seed=4, positions=[batch.to_aec(lane).snapshot() for lane in range(2)])
+    seen["positions"] = digest(batch.observation)
     seen["perft"] = engine.perft(np.concatenate([batch.states[:1]] * 2), 2)
     learners = gymnasium.make_vec(f"tabletop_envs/{name.capitalize()}-v0", 2, **OPTIONS[name])
     observation, info = learners.reset(seed=4)

@@ -16,6 +16,7 @@ GENERIC = {
     kernels.num_actions: 1,
     kernels.word_bits: 1,
     kernels.observation_size: 1,
+    kernels.key_masks: 1,
     evaluation.evaluate: 2,
     evaluation.is_settled: 1,
 }

@@ -249,7 +249,7 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
             name = self.game.action_to_str(self._states[0], action)
             raise ValueError(
                 f"action {action} ({name}) of {agent} is illegal here: "
-                f"it is not among the {int(self.action_mask().sum())} legal actions"
+                f"it is not among the {len(self.legal_actions())} legal actions"
             )
         self._cumulative_rewards[agent] = 0.0
         self._offender = self._players[agent]
@@ -327,6 +327,34 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
         self._look(self._states, player, _NO_OBSERVATION, mask)
         return mask
 
+    def legal_actions(self, agent: str | None = None) -> npt.NDArray[np.int32]:
+        """The legal actions of an agent, by default the agent to move: `int32 (K,)`, ascending.
+
+        None for an agent that is not to move, and for everybody once the game is over.
+        """
+        player = self._player(self.agent_selection if agent is None else agent)
+        self._require_started()
+        legal, offsets = self._legal[np.newaxis], np.empty(2, np.int64)
+        engine.count_legal(self._states, legal, offsets)
+        actions = np.empty(offsets[1] if player == self._result[1] else 0, np.int32)
+        if actions.size:
+            engine.list_legal(self._states, legal, offsets, actions)
+        return actions
+
+    def key(self) -> int:
+        """A number from 0 to 2^64 − 1 that stands for the position, as in transposition tables.
+
+        Equal positions have equal keys, and different ones differ but for a chance of about 2^−64.
+        Positions are equal if the rules say the same of them from here on, whatever led to them:
+        the same board, player to move, hands (hidden ones included), counters that rules look at,
+        and options other than `max_plies`. `ply` and `rng` do not count. Keys are the same on every
+        machine, but may change with the library's version.
+        """
+        self._require_started()
+        keys = np.empty(1, np.uint64)
+        engine.write_keys(self._states, keys)
+        return int(keys[0])
+
     def state(self) -> npt.NDArray[np.float32]:
         """The full state `float32[L]`, hidden parts included: what player 0 would see if nothing
         were hidden.
@@ -348,7 +376,7 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
         none.
         """
         self._require_started()
-        legal = [] if self._over else np.flatnonzero(self.action_mask()).tolist()
+        legal = self.legal_actions().tolist()
         names = {self.game.action_to_str(self._states[0], action): action for action in legal}
         if isinstance(text, str) and text in names:
             return int(names[text])

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from gymnasium import logger
 
 from tabletop_envs import checks
-from tabletop_envs.checks import UINT64_MAX, require, require_int, require_list, require_mapping
+from tabletop_envs.checks import UINT64_MAX, require_int, require_list, require_mapping
 from tabletop_envs.envs.board import Board
-from tabletop_envs.game import Game, ObservationView, State, lane_seeds
-from tabletop_envs.kernels import RUNNING, engine
+from tabletop_envs.game import Game, ObservationView, Snapshot, State, lane_seeds
+from tabletop_envs.kernels import engine
 from tabletop_envs.lanes import Lanes
 from tabletop_envs.threads import MAX_THREADS, LaneThreads, Turn, busy, cut, one_at_a_time
 
@@ -99,9 +99,9 @@ class BatchEnv(ObservationView):
     `reset(seed=s + i)`, and its following games are those of further calls of `reset()`. Results
     depend neither on the batch's size nor on threads.
 
-    The arrays are written in place by `reset`, `step` and `rollout`; there are N lanes and P
-    players. A batch takes one call at a time: a RuntimeError tells where a second thread calls one
-    of these methods, or `sample_actions`, meanwhile.
+    The arrays are written in place by `reset`, `restore`, `step` and `rollout`; there are N lanes
+    and P players. A batch takes one call at a time: a RuntimeError tells where a second thread
+    calls one of these methods, or `sample_actions`, meanwhile.
 
     Attributes:
         observation: `int8 (N, L)`, what the player to move sees (`OBSERVATION` names the parts).
@@ -167,7 +167,7 @@ class BatchEnv(ObservationView):
         self._rollout_parts = cut(lanes, min(self.num_threads, lanes))
         self._threads = LaneThreads(self.num_threads, FIRST_SLICE)
         self._turn = Turn()
-        self._seed_lanes(seed)
+        self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, lanes))
         self._advance(engine.START, self._actions)
         self._lanes.started[:] = True
 
@@ -180,28 +180,69 @@ class BatchEnv(ObservationView):
     # Playing
 
     @one_at_a_time
-    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+    def reset(
+        self,
+        seed: int | Sequence[int] | None = None,
+        *,
+        positions: Sequence[Snapshot] | None = None,
+    ) -> None:
         """Start new games in all lanes.
 
         Args:
             seed: A number `s` (lane `i` gets `s + i`, modulo 2^64) or one for each lane; None: the
                 streams continue.
+            positions: Snapshots of running games with the batch's options. From now on every new
+                game, those that `step` and `rollout` start included, begins in one of them, all
+                equally likely, drawn from a stream of the lane's seed. None: as the rules say.
+
+        A lane in a position plays what an AEC environment plays after `restore` of it, randomness
+        included: a position with `rng` always has the same dice. One without gets new ones from the
+        lane's stream at every draw: leave `rng` out for training. `to_aec(lane).snapshot()` tells
+        them.
 
         Raises:
-            TypeError, ValueError: For an invalid seed; nothing is changed then.
+            TypeError, ValueError: For an invalid seed or position, naming its place in the list and
+                the field; nothing is changed then.
         """
-        if seed is not None:
-            self._seed_lanes(seed)
+        starts = self._lanes.parse_starts(positions)
+        seeds = None if seed is None else lane_seeds(seed, self.num_envs)
+        self._lanes.start_from(starts)
+        if seeds is not None:
+            self._lanes.seed(self._lanes.all_lanes, seeds)
         self._advance(engine.START, self._actions)
 
-    def _seed_lanes(self, seed: int | Sequence[int] | None) -> None:
-        self._lanes.seed(self._lanes.all_lanes, lane_seeds(seed, self.num_envs))
+    @one_at_a_time
+    def restore(self, lane: int, snapshot: Snapshot) -> None:
+        """Go on from a snapshot in one lane; the other lanes and what their arrays show stay.
+
+        The lane then plays what an AEC environment plays after `restore` of it, randomness included
+        (without `rng` the lane's stream continues), and its next game starts as those of all lanes.
+        Its `rewards`, `terminated` and `by_limit` are those of a step that has ended no game.
+
+        Args:
+            lane: A negative one counts from the end.
+            snapshot: Of a running game with the batch's options.
+
+        Raises:
+            TypeError, ValueError: For what is no lane, and for an invalid snapshot, naming the lane
+                and the field; nothing is changed then.
+        """
+        lane = checks.integer("lane", lane, -self.num_envs, self.num_envs - 1) % self.num_envs
+        states = self._lanes.states
+        position = self._lanes.parse_position(f"lane {lane}", snapshot, int(states["rng"][lane]))
+        states[lane] = position[0]
+        engine.advance_lanes(
+            *self._loop_arguments(engine.REFRESH, self._actions), False, lane, lane + 1
+        )
+
+    def _loop_arguments(self, command: int, actions: npt.NDArray[np.int64]) -> tuple[Any, ...]:
+        return (*self._arrays, self._lanes.starts, command, actions)
 
     def _advance(self, command: int, actions: npt.NDArray[np.int64], check: bool = False) -> int:
         """Run the engine's loop; the first lane with an illegal action if `check` finds one
         (nothing is changed), or −1.
         """
-        arguments = (*self._arrays, command, actions)
+        arguments = self._loop_arguments(command, actions)
         if len(self._parts) == 1:
             return int(engine.advance_lanes(*arguments, check, 0, self.num_envs))
         # No part may begin before all actions are known to be legal.
@@ -286,7 +327,9 @@ class BatchEnv(ObservationView):
 
         def play(first: int, last: int, done: int, count: int) -> None:
             tally = tallies.setdefault(get_ident(), np.zeros(engine.TALLY_SIZE, np.int64))
-            engine.rollout_lanes(self._lanes.states, self._lanes.rngs, count, tally, first, last)
+            lanes = self._lanes
+            arguments = (lanes.states, lanes.rngs, lanes.starts, count, tally)
+            engine.rollout_lanes(*arguments, first, last)
 
         try:
             self._threads.run_in_slices(self._rollout_parts, steps, play, engine.BLOCK)
@@ -307,6 +350,23 @@ class BatchEnv(ObservationView):
             tuple(players[:, engine.MAX_PLAYERS].tolist()),
         )
 
+    # Looking
+
+    @one_at_a_time
+    def legal_actions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The legal actions of all lanes as lists, in fresh arrays.
+
+        Returns:
+            The actions, `int32 (K,)`, ascending within each lane, and their offsets, `int64
+            (N + 1,)`: those of lane `i` are `actions[offsets[i]:offsets[i + 1]]`, at least one.
+        """
+        return self._lanes.legal_lists()
+
+    @one_at_a_time
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """The key of each lane's position (`TabletopEnv.key`), `uint64 (N,)`, in a fresh array."""
+        return self._lanes.keys()
+
     # The whole state
 
     @one_at_a_time
@@ -315,17 +375,32 @@ class BatchEnv(ObservationView):
 
         `positions` has each lane's snapshot without its `rng`; `rng` and `samplers` have each
         lane's generators, of the game and of `sample_actions`, as integers from 0 to 2**64 − 1.
+        `starts` is None, or has the `positions` that new games start from and each lane's generator
+        (`rng`) that draws them.
         """
-        states = self._lanes.states
-        lanes = [states[lane : lane + 1] for lane in range(self.num_envs)]
-        positions = [self.game.snapshot(lane, self.options) for lane in lanes]
-        for position in positions:
-            position.pop("rng", None)
+        lanes = self._lanes
+        states, (starts, has_rng, _) = lanes.states, lanes.starts
         return {
-            "positions": positions,
+            "positions": self._snapshots(states, np.zeros(self.num_envs, np.bool_)),
             "rng": states["rng"].tolist(),
-            "samplers": self._lanes.rngs.tolist(),
+            "samplers": lanes.rngs.tolist(),
+            "starts": {
+                "positions": self._snapshots(starts, has_rng),
+                "rng": lanes.start_rngs.tolist(),
+            }
+            if lanes.has_positions
+            else None,
         }
+
+    def _snapshots(self, states: State, with_rng: npt.NDArray[np.bool_]) -> list[Snapshot]:
+        """Each state as a snapshot, with its `rng` or without."""
+        snapshots = []
+        for place, kept in enumerate(with_rng):
+            snapshot = self.game.snapshot(states[place : place + 1], self.options)
+            if not kept:
+                snapshot.pop("rng", None)
+            snapshots.append(snapshot)
+        return snapshots
 
     @one_at_a_time
     def set_state(self, state: Mapping[str, Any]) -> None:
@@ -342,27 +417,34 @@ class BatchEnv(ObservationView):
             ValueError: Naming lane and field, for what `get_state` cannot give, for other options
                 and for a game that is over; nothing is changed then.
         """
-        given = require_mapping("state", state, ("positions", "rng", "samplers"))
+        lanes = self._lanes
+        # Checkpoints written before there were starts have none.
+        given = require_mapping("state", state)
+        given = require_mapping(
+            "state", {"starts": None, **given}, ("positions", "rng", "samplers", "starts")
+        )
         positions = require_list("positions", given["positions"], self.num_envs)
-        generators = {
-            name: [
-                require_int(f"lane {lane}: {name}", number, 0, UINT64_MAX)
-                for lane, number in enumerate(require_list(name, given[name], self.num_envs))
-            ]
-            for name in ("rng", "samplers")
-        }
+        rngs, samplers = (self._parse_rngs(name, given[name]) for name in ("rng", "samplers"))
         states = self.game.new_states(self.num_envs, self.options)
-        for lane, (position, rng) in enumerate(zip(positions, generators["rng"], strict=True)):
-            try:
-                restored, options, _ = self.game.restore(position, rng)
-                require(options == self.options, f"options must be {self.options}, not {options}")
-                require(restored["status"][0] == RUNNING, "outcome must be None")
-            except ValueError as error:
-                raise ValueError(f"lane {lane}: {error}") from None
-            states[lane] = restored[0]
-        self._lanes.states[:] = states
-        self._lanes.rngs[:] = generators["samplers"]
+        for lane, (position, rng) in enumerate(zip(positions, rngs, strict=True)):
+            states[lane] = lanes.parse_position(f"lane {lane}", position, rng)[0]
+        starts, start_rngs = lanes.parse_starts(None), lanes.start_rngs
+        if given["starts"] is not None:
+            further = require_mapping("starts", given["starts"], ("positions", "rng"))
+            name = "starts['positions']"
+            starts = lanes.parse_starts(require_list(name, further["positions"]), name)
+            start_rngs = np.array(self._parse_rngs("starts['rng']", further["rng"]), np.uint64)
+        lanes.states[:] = states
+        lanes.rngs[:] = samplers
+        lanes.starts, lanes.start_rngs[:] = starts, start_rngs
         self._advance(engine.REFRESH, self._actions)
+
+    def _parse_rngs(self, name: str, given: Any) -> list[int]:
+        """Each lane's generator; ValueError, naming the lane, for what is none."""
+        return [
+            require_int(f"lane {lane}: {name}", number, 0, UINT64_MAX)
+            for lane, number in enumerate(require_list(name, given, self.num_envs))
+        ]
 
     def close(self) -> None:
         """End the threads and close the window; any number of times. The batch stays usable."""
@@ -383,8 +465,6 @@ class BatchEnv(ObservationView):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # Looking
 
     @property
     def states(self) -> State:

@@ -14,7 +14,7 @@ from tabletop_envs import checks
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.drawing import RENDER_MODES
-from tabletop_envs.envs.learner import LearnerView, OpponentLanes
+from tabletop_envs.envs.learner import LearnerView, OpponentLanes, positions_of
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game
 from tabletop_envs.kernels import BY_LIMIT, RUNNING
@@ -107,21 +107,31 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
 
         With a `seed` (0 … 2^64 − 1) everything that follows is reproducible, opponents and seats
         included; without one, the streams continue (at the first reset: from fresh entropy,
-        `np_random_seed`). `options` has no meaning here: a game's options belong to the
-        constructor.
+        `np_random_seed`).
+
+        Args:
+            seed: As above.
+            options: `positions`, a list of snapshots of running games with this environment's
+                options: the game starts from one of them, drawn from the stream of the seed
+                (`BatchEnv.reset` says more). The next reset without them starts as the rules say. A
+                list is checked at every reset. Nothing else has a meaning here: a game's options
+                belong to the constructor.
 
         Raises:
-            TypeError, ValueError: For an invalid seed; and where `max_plies` is so small that the
-                learner's turn never comes.
+            TypeError, ValueError: For an invalid seed or position (naming its place in the list and
+                the field), with nothing changed; and where the learner's turn never comes, because
+                `max_plies` is too small or the positions too near to the end.
         """
         if seed is not None:
             seed = checks.seed("seed", seed)
         elif not self._lanes.started[0]:
             # So that `np_random_seed` tells how to play this again.
             seed = secrets.randbits(64)
-        super().reset(seed=seed)
         lanes = self._lanes
+        starts = lanes.parse_starts(positions_of(options))
+        super().reset(seed=seed)
         with lanes.rollback_on_error():
+            lanes.start_from(starts)
             if seed is not None:
                 lanes.seed(lanes.all_lanes, np.array([seed], np.uint64))
             lanes.start(lanes.all_lanes)
@@ -172,6 +182,13 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
         _, mask = self._lanes.observe()
         masks: npt.NDArray[np.bool_] = mask[0].astype(np.bool_)
         return masks
+
+    def legal_actions(self) -> npt.NDArray[np.int32]:
+        """The learner's legal actions `int32[K]`, ascending; none once the game is over."""
+        if not self._lanes.started[0]:
+            raise error.ResetNeeded("there is no game yet: call reset() first")
+        actions, _ = self._lanes.legal_lists()
+        return actions
 
     def to_aec(self) -> TabletopEnv:
         """The game as an AEC environment of its own, for snapshots, names of actions and search."""

@@ -87,11 +87,11 @@ class OpponentLanes(Lanes):
         """Start new games in lanes and play on to the learner's first turn; lanes without a seed
         get fresh entropy.
 
-        A game that ends before the learner's first action (as only tiny `max_plies` make it) is
-        dealt again.
+        A game that ends before the learner's first action (as tiny `max_plies`, or positions near
+        the end make it) is dealt again.
 
         Raises:
-            ValueError: Where `MAX_DEALS` games in a row ended so, naming `max_plies`; some of the
+            ValueError: Where `MAX_DEALS` games in a row ended so, naming the cause; some of the
                 lanes have no game then.
         """
         super().start(lanes)
@@ -100,14 +100,16 @@ class OpponentLanes(Lanes):
         for _ in range(MAX_DEALS):
             if self.seat is None:
                 draw_seats(self._seat_rngs, lanes, np.uint64(self.num_players), self.seats)
-            self._advance(engine.START, lanes, self._actions)
+            self._begin(lanes)
             lanes = lanes[self.states["status"][lanes] != RUNNING]
             if not lanes.size:
                 return
+        cause = f"option max_plies={self.options['max_plies']} is too small"
+        if self.has_positions:
+            cause += ", or the positions are too near to the end"
         raise ValueError(
-            f"option max_plies={self.options['max_plies']} is too small: {MAX_DEALS} games in a "
-            f"row ended before the learner in seat {int(self.seats[lanes[0]])} of "
-            f"{self.num_players} could act"
+            f"{cause}: {MAX_DEALS} games in a row ended before the learner in seat "
+            f"{int(self.seats[lanes[0]])} of {self.num_players} could act"
         )
 
     def _advance(self, command: int, lanes: Indices, actions: npt.NDArray[np.int64]) -> None:
@@ -142,12 +144,13 @@ class OpponentLanes(Lanes):
     def _rollback(self) -> Iterator[None]:
         arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
         # NumPy copies records field by field: their bytes are copied twenty times as fast.
-        before = [array.tobytes() for array in arrays]
+        before, starts = [array.tobytes() for array in arrays], self.starts
         try:
             yield
         except BaseException:
             for array, data in zip(arrays, before, strict=True):
                 array[...] = np.frombuffer(data, array.dtype).reshape(array.shape)
+            self.starts = starts
             raise
 
     # Opponents
@@ -186,6 +189,11 @@ def draw_seats(rngs: Any, lanes: Any, num_players: int, seats: Any) -> None:
     for lane in lanes:
         rngs[lane], seat = below(rngs[lane], num_players)
         seats[lane] = np.int64(seat)
+
+
+def positions_of(options: Any) -> Any:
+    """The positions in the `options` of a `reset`; None for none. TypeError for what is no dict."""
+    return None if options is None else checks.mapping("options", options).get("positions")
 
 
 class LearnerView(ObservationView):

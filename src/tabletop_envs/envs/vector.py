@@ -18,7 +18,7 @@ from tabletop_envs.checks import INT64_MAX
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.board import Board
 from tabletop_envs.envs.drawing import RENDER_MODES, draws_pictures
-from tabletop_envs.envs.learner import LearnerView, OpponentLanes
+from tabletop_envs.envs.learner import LearnerView, OpponentLanes, positions_of
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
@@ -129,13 +129,23 @@ class TabletopVectorEnv(
         Args:
             seed: A number `s` (lane i gets `s + i`, modulo 2^64), one for each lane (None: the
                 lane's streams continue), or None.
-            options: `reset_mask`; nothing else has a meaning here.
+            options: `reset_mask`, and `positions`, a list of snapshots of running games with this
+                environment's options: from then on every new game, automatic resets included,
+                starts from one of them, drawn from the lane's own stream (`BatchEnv.reset` says
+                more). A `reset_mask` alone leaves the list as it is, as an automatic reset does; a
+                reset without either goes back to the start of the rules. Nothing else has a meaning
+                here.
 
         Raises:
-            TypeError, ValueError: For an invalid seed or mask, with nothing changed; and where
-                `max_plies` is so small that the learner's turn never comes.
+            TypeError, ValueError: For an invalid seed, mask or position (naming its place in the
+                list and the field), with nothing changed; and where the learner's turn never comes,
+                because `max_plies` is too small or the positions too near to the end.
         """
         lanes = self._parse_reset_mask(options)
+        positions = positions_of(options)
+        starts = self._lanes.starts
+        if positions is not None or not (options and "reset_mask" in options):
+            starts = self._lanes.parse_starts(positions)
         if seed is None and not self._lanes.started.any():
             # So that `np_random_seed` tells how to play this again.
             seed = secrets.randbits(64)
@@ -146,6 +156,7 @@ class TabletopVectorEnv(
         unstarted = np.flatnonzero(~self._lanes.started)
         chosen = np.isin(seeded, lanes)
         with self._lanes.rollback_on_error():
+            self._lanes.start_from(starts)
             self._lanes.seed(seeded[chosen], seeds[chosen])
             starting = np.union1d(lanes, unstarted)
             self._lanes.start(starting)
@@ -286,6 +297,14 @@ class TabletopVectorEnv(
             raise error.ResetNeeded("there are no games yet: call reset() first")
         _, mask = self._lanes.observe()
         return mask.astype(np.bool_)
+
+    def legal_actions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The learners' legal actions as lists (`BatchEnv.legal_actions`); a lane whose game is
+        over has none.
+        """
+        if not self._lanes.started.all():
+            raise error.ResetNeeded("there are no games yet: call reset() first")
+        return self._lanes.legal_lists()
 
     def to_aec(self, lane: int) -> TabletopEnv:
         """A lane's game as an AEC environment of its own, for snapshots, names of actions and

@@ -38,6 +38,11 @@ fall on words.
   what `player` cannot see among all that agrees with what the player has seen, and set `rng` to
   `generator` (uint64). Elsewhere the engine only sets `rng`.
 
+A position's *key* (`engine.key`) is a hash of the state's fields but for `rng`, `ply` and
+`max_plies`. What the rules' future depends on must therefore lie in the other fields, and the same
+position must have the same bytes there: cells that are no longer in use are cleared, or their field
+is named in `Kernel.unkeyed`.
+
 Arrows point one way: kernels know nothing of environments, seeds or spaces.
 """
 
@@ -75,6 +80,8 @@ COMMON_FIELDS: tuple[tuple[str, type], ...] = (
     ("num_players", np.int8),
     ("status", np.int8),
 )
+# The common fields that no position's key has: it is the same position later on, with other dice.
+UNKEYED = ("rng", "ply", "max_plies")
 
 
 @dataclass(frozen=True)
@@ -105,12 +112,17 @@ def offsets(parts: Sequence[Part]) -> Any:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A registered game: its state's dtype, its set of actions, its observation."""
+    """A registered game: its state's dtype, its set of actions, its observation.
+
+    `unkeyed` names fields of the game's own that a position's key leaves out: what follows from
+    other fields, and counters that no rule looks at.
+    """
 
     state: np.dtype[Any]
     num_actions: int
     word_bits: int
     observation: tuple[Part, ...]
+    unkeyed: tuple[str, ...] = ()
 
     @cached_property
     def observation_size(self) -> int:
@@ -121,6 +133,22 @@ class Kernel:
     def num_words(self) -> int:
         """How many words of `word_bits` bits a set of actions takes."""
         return -(-self.num_actions // self.word_bits)
+
+    def key_masks(self) -> npt.NDArray[np.uint64]:
+        """The bits of a record, as words of eight bytes, that a position's key is made of.
+
+        ValueError where `unkeyed` names a field that the state does not have, or a common one.
+        """
+        names, common = self.state.names or (), [name for name, _ in COMMON_FIELDS]
+        for name in self.unkeyed:
+            if name not in names or name in common:
+                raise ValueError(f"unkeyed={name!r} must be one of the game's own fields")
+        masks = np.zeros(self.state.itemsize, np.uint8)
+        for name in names:
+            if name not in (*UNKEYED, *self.unkeyed):
+                field, offset = self.state.fields[name][:2]  # type: ignore[index]
+                masks[offset : offset + field.itemsize] = 255
+        return masks.view(np.uint64)
 
 
 def state_dtype(
@@ -203,6 +231,12 @@ def observation_size(state: State) -> int:
     return int(_interpret("observation_size", state))
 
 
+def key_masks(state: State) -> npt.NDArray[np.uint64]:
+    """`Kernel.key_masks`, a constant of the game."""
+    masks: npt.NDArray[np.uint64] = _interpret("key_masks", state)
+    return masks
+
+
 def _deal_chance(state: State, player: int, generator: int) -> None:
     state.rng = generator
 
@@ -250,4 +284,6 @@ def register(
     resolve(num_actions, lambda state: actions)
     resolve(word_bits, lambda state: bits)
     resolve(observation_size, lambda state: size)
+    masks = kernel.key_masks()
+    resolve(key_masks, lambda state: masks)
     return kernel

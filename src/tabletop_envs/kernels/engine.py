@@ -26,6 +26,7 @@ from tabletop_envs.kernels import (
     TERMINATED,
     Kernel,
     deal_hidden,
+    key_masks,
     legal_actions,
     num_actions,
     observation_size,
@@ -34,9 +35,18 @@ from tabletop_envs.kernels import (
     step,
     word_bits,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
+from tabletop_envs.kernels.bits import (
+    ONE,
+    ZERO,
+    lowest_square,
+    nth_square,
+    popcount,
+    prefetch_row,
+    write_bytes,
+)
 from tabletop_envs.kernels.compiling import compile_loop
-from tabletop_envs.kernels.rng import below, from_seed, sampler_from_seed
+from tabletop_envs.kernels.llvm import record_word
+from tabletop_envs.kernels.rng import advance, below, from_seed, output, sampler_from_seed
 
 MAX_PLAYERS = 4
 # REWARDS[n, k]: the rewards of the k players who share the top score among n, and of the others
@@ -95,6 +105,14 @@ class ShownArrays(NamedTuple):
     by_limit: Any
     scores: Any
     episode_length: Any
+
+
+class StartArrays(NamedTuple):
+    """What new games start from: a position drawn for each, or none and the start of the rules."""
+
+    positions: Any  # running games, any number
+    has_rng: Any  # bool, a place a position: whether its randomness is its own
+    rngs: Any  # a place a lane: the generator of draws, and of randomness that is not
 
 
 def compiled_loop(function: Callable[..., Any]) -> Any:
@@ -207,6 +225,43 @@ def write_rewards(state: Any, rewards: Any) -> None:
         for player in range(state.num_players):
             behind = 0 if state.scores[player] == top else 1
             rewards[player] = REWARDS[state.num_players, count, behind]
+
+
+@njit
+def take_position(states: Any, starts: tuple[Any, ...], lane: int) -> None:
+    """Start a lane's game from a drawn position of a `StartArrays` that has some."""
+    positions, has_rng, rngs = starts
+    rng, place = below(rngs[lane], np.uint64(positions.size))
+    states[lane] = positions[place]
+    if not has_rng[place]:
+        states[lane].rng = sampler_from_seed(rng)
+    rngs[lane] = rng
+
+
+@njit
+def begin(states: Any, starts: tuple[Any, ...], lane: int) -> None:
+    """Start a lane's new game as `starts`, a `StartArrays`, has it."""
+    if starts[0].size == 0:
+        start(states[lane])
+    else:
+        take_position(states, starts, lane)
+
+
+@njit
+def key(state: Any) -> int:
+    """The key of a position (uint64): equal for equal positions, and different for others but for
+    a chance of about 2^−64.
+
+    Equal are positions of which the rules say the same from here on, hidden parts included: `rng`,
+    `ply` and `max_plies` do not count, nor what the kernel leaves out (`Kernel.unkeyed`).
+    """
+    masks = key_masks(state)
+    result, salt = ZERO, ZERO
+    # A sum, so that no word's hash waits for another's.
+    for index in range(masks.size):
+        salt = advance(salt)
+        result += output((record_word(state, index) & masks[index]) ^ salt)
+    return result
 
 
 @compiled_loop
@@ -360,6 +415,7 @@ def advance_lanes(
     states: Any,
     legal_bits: Any,
     arrays: tuple[Any, ...],
+    starts: tuple[Any, ...],
     command: int,
     actions: Any,
     check: bool,
@@ -370,8 +426,8 @@ def advance_lanes(
     what has become of them.
 
     Where an action ends a game its results are written and a new game is started at once. `arrays`
-    are those of a `ShownArrays` as a plain tuple. With `check`, the first lane whose action is not
-    legal is returned, and nothing is changed; −1 otherwise.
+    are those of a `ShownArrays` as a plain tuple, `starts` those of a `StartArrays`. With `check`,
+    the first lane whose action is not legal is returned, and nothing is changed; −1 otherwise.
     """
     if check:
         for lane in range(first, last):
@@ -389,7 +445,7 @@ def advance_lanes(
         if command == STEP:
             step(state, actions[lane])
         elif command == START:
-            start(state)
+            begin(states, starts, lane)
         shown.terminated[lane] = state.status != RUNNING
         shown.by_limit[lane] = state.status == BY_LIMIT
         shown.episode_length[lane] = state.ply
@@ -397,7 +453,7 @@ def advance_lanes(
             shown.scores[lane, player] = state.scores[player]
         write_rewards(state, shown.rewards[lane])
         if state.status != RUNNING:
-            start(state)
+            begin(states, starts, lane)
         legal_actions(state, legal_bits[lane])
         write_mask(state, legal_bits[lane], shown.action_mask[lane])
         observe(state, state.to_move, shown.observation[lane])
@@ -441,7 +497,15 @@ def tally_game(state: Any, tally: Any) -> None:
 
 
 @compiled_loop
-def rollout_lanes(states: Any, rngs: Any, steps: int, tally: Any, first: int, last: int) -> None:
+def rollout_lanes(
+    states: Any,
+    rngs: Any,
+    starts: tuple[Any, ...],
+    steps: int,
+    tally: Any,
+    first: int,
+    last: int,
+) -> None:
     """Play `steps` uniformly random actions in each lane, games one after the other; count the
     finished ones.
     """
@@ -456,7 +520,47 @@ def rollout_lanes(states: Any, rngs: Any, steps: int, tally: Any, first: int, la
                 step(state, action)
                 if state.status != RUNNING:
                     tally_game(state, tally)
-                    start(state)
+                    begin(states, starts, lane)
+
+
+@compiled_loop
+def take_positions(states: Any, starts: tuple[Any, ...], lanes: Any) -> None:
+    """Start the games of the lanes in `lanes` (int64) from drawn positions of a `StartArrays`."""
+    for lane in lanes:
+        take_position(states, starts, lane)
+
+
+@compiled_loop
+def count_legal(states: Any, legal_bits: Any, offsets: Any) -> None:
+    """Write where each lane's legal actions begin in their list into `offsets` (int64), the
+    lists' end behind the last.
+    """
+    offsets[0] = 0
+    for lane in range(states.size):
+        total = ZERO
+        for index in range(num_words(states[lane])):
+            total += popcount(legal_bits[lane, index])
+        offsets[lane + 1] = offsets[lane] + np.int64(total)
+
+
+@compiled_loop
+def list_legal(states: Any, legal_bits: Any, offsets: Any, actions: Any) -> None:
+    """Write each lane's legal actions, ascending, into `actions` (int32), from its offset on."""
+    for lane in range(states.size):
+        place, bits = offsets[lane], word_bits(states[lane])
+        for index in range(num_words(states[lane])):
+            word = legal_bits[lane, index]
+            while word != ZERO:
+                actions[place] = index * bits + np.int64(lowest_square(word))
+                word &= word - ONE
+                place += 1
+
+
+@compiled_loop
+def write_keys(states: Any, keys: Any) -> None:
+    """Write the key of each position into `keys` (uint64)."""
+    for lane in range(states.size):
+        keys[lane] = key(states[lane])
 
 
 @compiled_loop

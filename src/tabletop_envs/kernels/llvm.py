@@ -188,6 +188,18 @@ def local_words(typing_context: Any, count: Any) -> Any:
     return array_type(count), codegen
 
 
+@interpreted_as(plain.record_word)
+@intrinsic
+def record_word(typing_context: Any, record: Any, index: Any) -> Any:
+    """The bytes from `8 * index` on of a record, whatever fields they belong to, as one uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words = builder.bitcast(args[0], ir.IntType(64).as_pointer())
+        return builder.load(builder.gep(words, [args[1]]), align=1)
+
+    return types.uint64(record, types.intp), codegen
+
+
 @interpreted_as(plain.prefetch)
 @intrinsic
 def prefetch(typing_context: Any, array: Any, offset: Any) -> Any:

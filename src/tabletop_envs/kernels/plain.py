@@ -78,6 +78,11 @@ def write_number_word(array: Any, offset: Any, ones: Any, twos: Any, fours: Any)
     array[int(offset) : int(offset) + 64] = numbers
 
 
+def record_word(record: Any, index: Any) -> Any:
+    """Eight bytes of a record."""
+    return np.frombuffer(record.tobytes(), np.uint64)[int(index)]
+
+
 def prefetch(array: Any, offset: Any) -> None:
     """Nothing: Python has no use for it."""
 

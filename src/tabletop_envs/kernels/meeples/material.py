@@ -102,6 +102,9 @@ STATE = state_dtype(
     ("dice_per_player", np.int8),
     ("open_hands", np.uint8),
 )
+# No part of a position's key: where stones lie follows from the boards, but for which half of a
+# double is its first, and the rules look at neither that nor the number of the round.
+UNKEYED = ("first_field", "direction", "round")
 
 
 # Reading the table

@@ -486,7 +486,9 @@ def step(state: State, action: int) -> None:
 
 
 KERNEL = register(
-    Kernel(material.STATE, material.NUM_ACTIONS, WORD_BITS, observation.OBSERVATION),
+    Kernel(
+        material.STATE, material.NUM_ACTIONS, WORD_BITS, observation.OBSERVATION, material.UNKEYED
+    ),
     start_function=material.start,
     legal_actions_function=legal_actions,
     step_function=step,
