@@ -71,6 +71,7 @@ PROGRAMS = {
         "--eval-games": "2",
         "--final-games": "2",
     },
+    "examples/reinforce_lists.py": {"--games": "2", "--plies": "4"},
     "examples/alphazero.py": {
         "--games": "4",
         "--plies": "6",
