@@ -77,8 +77,9 @@ import pickle, sys
 with open(sys.argv[1], "rb") as file:
     create = pickle.load(file)
 env = create({"opponents": "greedy"})
-from tabletop_envs import evaluation
-assert evaluation.has_heuristic(env.unwrapped.game.kernel)
+from tabletop_envs import registry
+known = registry.registration_of(env.unwrapped.game)
+assert known is not None and known.heuristic == "connect_four_heuristic"
 env.reset(seed=1)
 """
 
