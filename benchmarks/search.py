@@ -154,7 +154,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.search", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("games", nargs="*", metavar="GAME", help="(default: all)")
+    add(
+        "games", nargs="*", metavar="GAME", help="names, or file.py:NAME (default: all)"
+    )
     add("--simulations", type=int, default=1000, help="a search (default: 1000)")
     add("--lanes", type=int, default=256, help="of batched PUCT (default: 256)")
     add("--rounds", type=int, default=64, help="simulations a lane of it (default: 64)")
@@ -162,9 +164,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, default=0.3, help="length of a repeat (default: 0.3)")
     add("--json", metavar="FILE", help="all figures as JSON lines; - for the standard output")
     options = parser.parse_args(arguments)
-    for game in options.games:
-        if game not in registry.game_names():
-            parser.error(f"there is no game {game!r}: there are {', '.join(registry.game_names())}")
+    try:
+        options.games = [registry.import_game(game).name for game in options.games]
+    except ValueError as error:
+        parser.error(str(error))
     options.games = options.games or registry.game_names()
     return options
 

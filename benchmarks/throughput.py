@@ -228,7 +228,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.throughput", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("games", nargs="*", metavar="GAME", help="games of the library (default: all)")
+    add(
+        "games", nargs="*", metavar="GAME", help="names, or file.py:NAME (default: all)"
+    )
     add("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS), help="what to measure")
     add("--lanes", nargs="+", type=int, default=list(LANES), help="batch sizes")
     add("--threads", nargs="+", type=int, default=list(THREADS), help="numbers of threads")
@@ -243,7 +245,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     try:
-        options.games = [registry.find_name(game) for game in options.games]
+        options.games = [registry.import_game(game).name for game in options.games]
         # Before anything is measured: a missing file is no news to wait minutes for.
         options.saved = read_ratios(options.against) if options.against else {}
     except (ValueError, OSError) as error:

@@ -17,7 +17,7 @@ from tabletop_envs.agents import GameAgent, fingerprint, make_agent
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import find_game
+from tabletop_envs.game import Game, find_registered
 
 __all__ = ["HINT_AGENT", "HUMAN", "Move", "Session", "load", "save"]
 
@@ -57,7 +57,7 @@ class Session:
     reads or resumes the file can know it.
 
     Args:
-        game: The game's id or name.
+        game: The game's id or name, or the `Game`, which must be registered.
         agents: For each player the name of an agent (`agents.make_agent`), or `"human"`.
         seed: 0 … 2^64 − 1, of the game and of the agents' chance; None: a new one.
         options: The game's options.
@@ -73,12 +73,12 @@ class Session:
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         agents: Sequence[str],
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        described = find_game(game)
+        described = find_registered(game)
         parsed = described.parse_options({} if options is None else options)
         record = GameRecord(
             registry.batch_id(described.name),

@@ -95,6 +95,7 @@ class WebGame:
             moves = {action: game.decode(action, snapshot) for action in actions.values()}
             untold = 0 if session.over else game.num_untold(snapshot, viewer)
             several = session.agents.count(HUMAN) > 1
+            drawn = svg.has_drawing(game)
             return {
                 "version": self._version,
                 "game": registry.batch_id(game.name),
@@ -105,7 +106,7 @@ class WebGame:
                 "yours": len(moves) > 1,
                 "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": name, "steps": _steps(action, moves[action])}
+                    {"action": action, "name": name, "steps": _steps(action, moves[action], drawn)}
                     for name, action in actions.items()
                 ],
                 "viewer": viewer,
@@ -114,7 +115,7 @@ class WebGame:
                 "svg": env.svg(
                     viewer=None if viewer is None else env.possible_agents[viewer], theme=theme
                 ),
-                "cut": svg.cut_of(game.name),
+                "cut": svg.cut_of(game),
                 "taken": game.occupied(snapshot),
                 "log": [
                     {"player": move.player, "name": move.name, "only": move.only}
@@ -150,12 +151,12 @@ class WebGame:
     def choices() -> dict[str, Any]:
         """What a new game can be: games with their options and players' names, and agents."""
         games = []
-        for name in registry.game_names():
-            game = registry.get_game(name)
+        for game in registry.all_games():
             most = next((o.maximum for o in game.options if o.name == "num_players"), 2)
             options = [asdict(option) for option in game.options]
             players = game.player_names[:most]
-            games.append({"game": registry.batch_id(name), "options": options, "players": players})
+            entry = {"game": registry.batch_id(game.name), "options": options, "players": players}
+            games.append(entry)
         return {"games": games, "agents": list(OFFERED_AGENTS)}
 
     # Changing
@@ -294,12 +295,15 @@ class WebGame:
             return path if self._save_to(path, games) else None
 
 
-def _steps(action: int, move: Move) -> list[list[str]]:
+def _steps(action: int, move: Move, drawn: bool) -> list[list[str]]:
     """What to click, one after the other: each step lists element keys, any of which will do.
 
     `field:12` and `stone:2-5` are elements of the drawing (`render.svg`), `action:608` is a button
-    of the page. Actions whose steps are all the same are told apart by their names, in a menu.
+    of the page. Actions whose steps are all the same are told apart by their names, in a menu. In a
+    game without a drawing there is nothing to click but buttons.
     """
+    if not drawn:
+        return [[f"action:{action}"]]
     steps = [[f"field:{square}" for square in move.origin]] if move.origin else []
     if move.target is not None:
         steps.append([f"field:{move.target}"])
