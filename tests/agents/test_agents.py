@@ -51,7 +51,7 @@ def choose(agent: GameAgent, game: Any, states: Any, legal: Any, samplers: Any) 
 
 
 def test_names() -> None:
-    assert agent_names() == ["random", "greedy", "mcts:N"]
+    assert agent_names()[:3] == ["random", "greedy", "mcts:N"]
     for name in NAMES:
         agent = make_agent(name)
         assert isinstance(agent, GameAgent) and agent.name == name

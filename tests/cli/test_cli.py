@@ -11,8 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -24,7 +26,9 @@ from tabletop_envs.cli.selfplay_command import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
 from tabletop_envs.envs.kirche import Kirche
 from tabletop_envs.game import Option, max_plies_option
+from tests.agents.custom_agents import write_mine
 from tests.cli.command_line import plain, run, run_json
+from tests.games import legal_actions, over, raw_env
 
 IDS = [registry.batch_id(name) for name in registry.game_names()]
 SMALL = ("--num-envs", "8", "--seed", "3")
@@ -59,6 +63,47 @@ def test_counts_are_those_of_one_rollout_of_the_batch_engine(game: str) -> None:
     assert entry["actions_per_second"] == pytest.approx(entry["actions"] / entry["seconds"])
     assert (document["seed"], document["num_envs"], document["num_threads"]) == (5, 130, 2)
     assert document["interrupted"] is False
+
+
+def lowest_actions(lane: int, steps: int, **options: Any) -> list[dict[str, Any]]:
+    """What the games of a lane come to in which everybody plays the lowest legal action."""
+    env, ended = raw_env("kirche", **options), []
+    env.reset(seed=5 + lane)
+    for _ in range(steps):
+        env.step(legal_actions(env)[0])
+        if over(env):
+            outcome = env.snapshot()["outcome"]
+            ended.append({"plies": env.snapshot()["ply"], **outcome})
+            env.reset()
+    return ended
+
+
+def test_an_agent_plays_all_seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_mine(tmp_path, "agents_of_selfplay")
+    options = {"num_houses": 1, "max_plies": 25}
+    words = "selfplay kirche --steps 60 --num-envs 9 --seed 5 --option num_houses=1".split()
+    words += ["--option", "max_plies=25", "--agent"]
+    document = run_json(*words, "agents_of_selfplay.py:first")
+    entry = document["games"][0]
+    ended = [game for lane in range(9) for game in lowest_actions(lane, 60, **options)]
+    assert document["agent"] == "agents_of_selfplay.py:first"
+    assert (entry["actions"], entry["games"]) == (540, len(ended))
+    assert entry["longest"] == max(game["plies"] for game in ended)
+    assert entry["by_limit"] == sum(game["by_limit"] for game in ended)
+    assert entry["mean_length"] == pytest.approx(np.mean([game["plies"] for game in ended]))
+    for seat, player in enumerate(entry["players"]):
+        rewards = [game["rewards"][seat] for game in ended]
+        assert player["wins"] == sum(reward > 0 for reward in rewards)
+        assert player["mean_reward"] == pytest.approx(np.mean(rewards))
+        assert player["mean_score"] == pytest.approx(np.mean([g["scores"][seat] for g in ended]))
+    # Chance of the agent comes from the seed, too.
+    drawn = [run_json(*words, "agents_of_selfplay.py:draw")["games"][0] for _ in range(2)]
+    assert drawn[0]["players"] == drawn[1]["players"]
+    error = plain(run(*words, "agents_of_selfplay.py:illegal", exit_code=1).stderr)
+    assert "agent 'agents_of_selfplay.py:illegal'" in error and "illegal" in error
+    error = plain(run(*words, "agents_of_selfplay.py:no", exit_code=2).stderr)
+    assert "--agent" in error
 
 
 def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:

@@ -262,6 +262,7 @@ def test_malformed_and_illegal_requests(
         {"agents": ["human", 3]},
         {"agents": ["human"]},
         {"agents": ["human", "<script>"]},
+        {"agents": ["human", "this:module"]},
         {"options": []},
         {"options": {"num_houses": 99}},
         {"options": {"num_houses": None}},
