@@ -30,7 +30,11 @@ Into the folder (`runs/alphazero-GAME` by default) it writes
 - `checkpoint.pt`: everything there is, the arguments, running games and replay buffer included.
   Ctrl-C writes it, too, as of the last whole iteration, and `--resume` continues; what comes out
   is, to the bit, what an undisturbed run gives. A run that is over is evaluated anew. A checkpoint
-  is checked before it is trusted (`tabletop_envs.training`).
+  is checked before it is trusted (`tabletop_envs.training`). Its path is the name of an agent, the
+  search of the best network: `runs/alphazero-kirche/checkpoint.pt,simulations=100`.
+
+The network is `tabletop_envs.networks.alphazero`; `--opponents` and `--yardstick` take all names of
+`agents.make_agent`.
 """
 
 from __future__ import annotations

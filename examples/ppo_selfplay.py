@@ -28,7 +28,10 @@ Into the folder (`runs/GAME` by default) it writes
 - `checkpoint.pt`: everything there is, the arguments and the running games included. Ctrl-C writes
   it, too, as of the last whole update, and `--resume` continues; what comes out is, to the bit,
   what an undisturbed run gives. A checkpoint is checked before it is trusted
-  (`tabletop_envs.training`), so one from somebody else may be evaluated or continued.
+  (`tabletop_envs.training`), so one from somebody else may be evaluated or continued. Its path is
+  the name of an agent: `tabletop-envs play kirche --opponent runs/kirche/checkpoint.pt`.
+
+The network is `tabletop_envs.networks.ppo`; `--opponents` takes all names of `agents.make_agent`.
 """
 
 from __future__ import annotations

@@ -27,6 +27,10 @@ Into the folder (`runs/ray-GAME` by default) it writes
 - `checkpoint.pt`: everything that `--resume` needs, the arguments included; Ctrl-C writes it, too,
   as of the last whole round.
 
+A checkpoint's path is the name of an agent, the network without search:
+`runs/ray-kirche/checkpoint.pt`. The network is `tabletop_envs.networks.dense`; `--agent` and
+`--opponent` take all names of `agents.make_agent`, files that every machine has.
+
 A checkpoint is checked before it is trusted (`tabletop_envs.training`); which cluster is joined
 (`--address`), and with which `--runtime-env`, it never says.
 """
@@ -693,7 +697,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--units", type=int, default=16, help="of work in a round")
     add("--games", type=int, default=32, help="in a unit, in step")
     add("--staleness", type=int, default=1, help="rounds that players are behind the learner")
-    add("--agent", default="network", help="network, mcts:N or greedy: who plays")
+    add("--agent", default="network", help="who plays: network, or an agent's name")
     add("--simulations", type=int, default=32, help="of the network's search")
     add("--explore", type=int, default=20, help="plies of a game that are drawn by visits")
     add("--width", type=int, default=256, help="of the network's two layers")

@@ -124,6 +124,18 @@ def test_a_callable_draws_from_its_lane_alone(mine: Path) -> None:
     assert alone.tolist() == together.tolist()
 
 
+def test_a_checkpoint_without_pytorch_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.startswith("tabletop_envs.networks")]:
+        monkeypatch.delitem(sys.modules, name)
+    path = tmp_path / "checkpoint.pt"
+    path.touch()
+    with pytest.raises(ImportError, match=r"tabletop-envs\[train\]"):
+        make_agent(str(path))
+
+
 # What tells them apart
 
 SHOW = "import sys; from tabletop_envs.agents import *; print(fingerprint(make_agent(sys.argv[1])))"

@@ -46,7 +46,7 @@ def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("game", IDS)
 def test_counts_are_those_of_one_rollout_of_the_batch_engine(game: str) -> None:
     # Numbers of games and actions that neither threads nor slices divide evenly.
-    words = "--steps 201 --num-envs 130 --threads 2 --seed 5 --option max_plies=60"
+    words = "--steps 201 --num-envs 130 --num-threads 2 --seed 5 --option max_plies=60"
     document = run_json("selfplay", game, *words.split())
     with tabletop_envs.make_batch(game, 130, seed=5, max_plies=60) as batch:
         expected = batch.rollout(201)
@@ -223,8 +223,8 @@ def test_options_are_read_as_numbers_truth_values_or_texts() -> None:
         (["--steps", "many"], ["--steps", "integer"]),
         (["--num-envs", "0"], ["--num-envs", "1"]),
         (["--num-envs", str(10**12), "--steps", "1"], ["--num-envs", "from 1 to 2147483647"]),
-        (["--threads", "-2"], ["--threads", "1"]),
-        (["--threads", "5000", "--steps", "1"], ["--threads", "from 1 to 1024"]),
+        (["--num-threads", "-2"], ["--num-threads", "1"]),
+        (["--num-threads", "5000", "--steps", "1"], ["--num-threads", "from 1 to 1024"]),
         (["--seed", "-1"], ["--seed", "0"]),
     ],
     ids=" ".join,

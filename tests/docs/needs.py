@@ -80,6 +80,8 @@ def needs_of_command(command: str) -> frozenset[str]:
         found |= needs_of_code((ROOT / script).read_text(encoding="utf-8"))
     if stack := re.search(r"benchmarks\.adapters (\w+)", command):
         found |= needs_of_adapter(stack[1])
+    if re.search(r"\.pt\b", command):  # an agent from a checkpoint
+        found.add("torch")
     if "-m tests.mutation" in command:
         found.add("cosmic_ray")
     if "benchmarks.learning run" in command:

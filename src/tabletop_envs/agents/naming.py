@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from tabletop_envs import checks, extras, named
+from tabletop_envs import checks, named
 from tabletop_envs.agents import fingerprints
 from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
 from tabletop_envs.agents.greedy import GreedyAgent
@@ -323,8 +323,7 @@ def _load_checkpoint(name: str, file: str, words: str | None) -> NamedAgent:
             "written by examples/ppo_selfplay.py, alphazero.py and ray_selfplay.py"
         )
     settings = _read_settings(name, words)
-    extras.require("torch", "train")
-    # By its name: the networks are above the agents, and need PyTorch.
+    # By its name: the networks are above the agents. They need PyTorch, and say so.
     networks: Any = importlib.import_module("tabletop_envs.networks")
     try:
         digest = _digest(path)

@@ -89,7 +89,7 @@ class AgentRollout:
         self._actions = np.zeros(batch.num_envs, np.int64)
 
     def __call__(self, steps: int) -> RolloutCounts:
-        """Play so many actions in every lane; RuntimeError, naming the agent, for an illegal one."""
+        """Play actions in every lane; RuntimeError, naming the agent, for an illegal one."""
         # Not before it is needed: `--help` imports no Numba.
         from tabletop_envs.envs.batch import RolloutCounts
 
@@ -169,8 +169,8 @@ def play_all(
     """Play the games one after the other; yields what each has come to after every slice.
 
     `agent` plays all seats; None: random play in compiled code. `compiling` is told of each game
-    before it is compiled, or loaded from Numba's cache. ValueError for an invalid number of lanes or
-    threads, MemoryError for too many lanes; RuntimeError for an agent's illegal action.
+    before it is compiled, or loaded from Numba's cache. ValueError for an invalid number of lanes
+    or threads, MemoryError for too many lanes; RuntimeError for an agent's illegal action.
     """
     for plan in plans:
         compiling(plan)

@@ -70,7 +70,7 @@ def selfplay(
     num_envs: Annotated[
         int, typer.Option(min=1, help="How many games of a kind are played at once.")
     ] = DEFAULT_NUM_ENVS,
-    threads: Annotated[
+    num_threads: Annotated[
         int,
         typer.Option(min=1, help="How many threads share them; counts do not depend on it."),
     ] = 1,
@@ -105,7 +105,7 @@ def selfplay(
                     plans,
                     length,
                     num_envs=num_envs,
-                    num_threads=threads,
+                    num_threads=num_threads,
                     seed=seed,
                     compiling=live.compiling,
                     agent=made,
@@ -118,7 +118,7 @@ def selfplay(
     except RuntimeError as error:
         raise failed(error) from None
     except ValueError as error:
-        raise wrong("--num-envs, --threads", str(error)) from None
+        raise wrong("--num-envs, --num-threads", str(error)) from None
     except MemoryError:
         raise wrong("--num-envs", f"there is no memory for {num_envs} games") from None
     if json_:
@@ -126,14 +126,14 @@ def selfplay(
             "version": tabletop_envs.__version__,
             "seed": seed,
             "num_envs": num_envs,
-            "num_threads": threads,
+            "num_threads": num_threads,
             "agent": agent,
             "interrupted": interrupted,
             "games": [result_entry(result) for result in results.values()],
         }
         typer.echo(json.dumps(document, indent=2))
     else:
-        caption = f"{agent}, seed {seed}, {num_envs:,} games at once, threads: {threads}"
+        caption = f"{agent}, seed {seed}, {num_envs:,} games at once, threads: {num_threads}"
         if interrupted:
             caption += ", interrupted"
         print_tables(results_table(list(results.values()), caption))

@@ -12,8 +12,12 @@ from typing import Any
 
 from tabletop_envs import registry, training
 from tabletop_envs.agents import GameAgent
-from tabletop_envs.checks import require, shown
-from tabletop_envs.networks import alphazero, dense, ppo
+from tabletop_envs.checks import shown
+from tabletop_envs.extras import require
+
+require("torch", "train")
+
+from tabletop_envs.networks import alphazero, dense, ppo  # noqa: E402
 
 __all__ = ["load_agent"]
 
@@ -40,13 +44,12 @@ def load_agent(path: str | Path, **settings: float) -> GameAgent:
     """
     content = training.load(Path(path))
     kind, given = content.get("kind"), content.get("settings")
-    require(
-        isinstance(kind, str) and kind in MAKERS,
-        f"{path}: kind must be {', '.join(MAKERS)}, not {shown(kind)}",
-    )
-    make, known = MAKERS[str(kind)]
+    if not isinstance(kind, str) or kind not in MAKERS:
+        raise ValueError(f"{path}: kind must be {', '.join(MAKERS)}, not {shown(kind)}")
+    make, known = MAKERS[kind]
     for name in settings:
-        require(name == known, f"{path}: of a checkpoint of {kind} can be set {known}, not {name}")
+        if name != known:
+            raise ValueError(f"{path}: of a checkpoint of {kind} can be set {known}, not {name}")
     try:
         if not isinstance(given, dict) or not isinstance(given.get("game"), str):
             raise ValueError("settings must be a dict that names the game")
