@@ -53,7 +53,9 @@ def load_object(
         place, name = text, default or ""
     if not place or not name:
         raise ValueError(f"{kind} {shown(text)} must be module:NAME or file.py:NAME")
-    module = _import_file(place, text) if place.endswith(".py") else import_module(place, text)
+    module = (
+        _import_file(place, text) if place.endswith(".py") else import_module(place, shown(text))
+    )
     value: Any = module
     for part in name.split("."):
         value = getattr(value, part, None)
@@ -99,7 +101,7 @@ def _import_file(place: str, text: str) -> ModuleType:
             f"{shown(text)}: the name {path.stem!r} is another module's ({found or 'built in'}): "
             "give the file another name"
         )
-    return import_module(path.stem, text)
+    return import_module(path.stem, shown(text))
 
 
 def import_module(name: str, text: str) -> ModuleType:
@@ -110,8 +112,7 @@ def import_module(name: str, text: str) -> ModuleType:
         lacking = error.name if isinstance(error, ModuleNotFoundError) else None
         if lacking is not None and f"{name}.".startswith(f"{lacking}."):
             raise ValueError(
-                f"{shown(text)}: there is no module {lacking!r} to import (a file is named "
-                "file.py:NAME)"
+                f"{text}: there is no module {lacking!r} to import (a file is named file.py:NAME)"
             ) from error
         # Where it happened: this file and Python's machinery for imports are of no interest.
         frames = [
@@ -121,5 +122,5 @@ def import_module(name: str, text: str) -> ModuleType:
         ]
         place = f", line {frames[-1].lineno} of {frames[-1].filename}" if frames else ""
         raise ValueError(
-            f"{shown(text)}: importing {name} fails: {type(error).__name__}: {error}{place}"
+            f"{text}: importing {name} fails: {type(error).__name__}: {error}{place}"
         ) from error

@@ -345,7 +345,7 @@ def _read_settings(name: str, words: str | None) -> Mapping[str, float]:
         try:
             if not key.isidentifier() or key in settings:
                 raise ValueError
-            settings[key] = int(value) if value.isdecimal() else float(value)
+            settings[key] = float(value) if set(value) & set(".enif") else int(value)
         except ValueError:
             raise ValueError(
                 f"agent {name!r} must be FILE.pt or FILE.pt,KEY=NUMBER,…: {word!r} is not of that "
