@@ -19,7 +19,7 @@ import importlib
 from importlib.util import find_spec
 
 from benchmarks.measuring import Case, Figure, Work, human, measure, percent, report, show_table
-from tabletop_envs import registry
+from tabletop_envs import training
 
 # Every stack: the package that it needs, and the extra that brings it.
 STACKS = {
@@ -88,7 +88,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("stacks", nargs="*", metavar="STACK", help=f"{', '.join(STACKS)} (all)")
-    parser.add_argument("--game", default="kirche", choices=registry.game_names())
+    parser.add_argument("--game", default="kirche", type=training.game_argument)
     parser.add_argument("--lanes", type=int, nargs="+", default=list(LANES), metavar="N")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.3, help="length of a repeat")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import tempfile
 
 import numpy as np
 
 from benchmarks.adapters_choice import choose
 from benchmarks.measuring import Case, Work
-from tabletop_envs import registry
+from tabletop_envs.envs.parallel import TabletopParallelEnv
 
 # The import of PufferLib leaves a link in the current folder.
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -47,8 +46,7 @@ def native_work(game: str, lanes: int) -> Work:
 
 def emulated_work(game: str) -> Work:
     """PufferLib takes no AEC environments: their parallel form, where one agent's action counts."""
-    module = importlib.import_module(f"tabletop_envs.{registry.module_name(game)}")
-    parallel = module.parallel_env()
+    parallel = TabletopParallelEnv(game, on_illegal="lose")
     env = emulation.PettingZooPufferEnv(env_creator=lambda: parallel)
     env.reset(seed=1)
     generator = np.random.default_rng(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterator
 
@@ -12,8 +11,8 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 
 from benchmarks.adapters_choice import choose
 from benchmarks.measuring import Case, Work
-from tabletop_envs import registry
 from tabletop_envs.adapters.torchrl import TabletopEnv
+from tabletop_envs.envs import aec
 
 ADAPTER, OWN = "adapter", "torchrl's AEC wrapper"
 
@@ -46,11 +45,10 @@ def batched_work(game: str, lanes: int, opponents: str) -> Work:
 
 
 def wrapper_work(game: str) -> Work:
-    module = importlib.import_module(f"tabletop_envs.{registry.module_name(game)}")
     with warnings.catch_warnings():
         # It names the one version of PettingZoo that TorchRL is tested with.
         warnings.filterwarnings("ignore", message="PettingZoo in TorchRL is tested")
-        env = PettingZooWrapper(module.env(), use_mask=True, seed=1)
+        env = PettingZooWrapper(aec.TabletopEnv(game, on_illegal="lose"), use_mask=True, seed=1)
     generator = np.random.default_rng(1)
 
     def play() -> Iterator[None]:

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks import connect_four as rules
 from tabletop_envs.checks import require, require_int, require_list
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.game import Game, Snapshot, max_plies_option
+from tabletop_envs.game import Game, Move, Snapshot, max_plies_option
 
 SIGNS = ("x", "o")
 
@@ -65,9 +65,12 @@ class ConnectFour(Game):
         state["scores"][last] = won
         return won or ply == rules.SQUARES
 
-    def action_to_str(self, state: Any, action: int) -> str:
-        """The column, counted from 1 as players do."""
-        return f"column {action + 1}"
+    def decode(self, action: int, position: Mapping[str, Any]) -> Move:
+        """The column, counted from 1 as players do, and the square where the stone comes to lie."""
+        taken = {square for stones in position["stones"] for square in stones}
+        column = range(action, rules.SQUARES, rules.COLUMNS)
+        empty = [square for square in column if square not in taken]
+        return Move(f"column {action + 1}", "drop", target=empty[-1] if empty else None)
 
     def text(self, snapshot: Snapshot, viewer: int | None, colour: bool) -> str:
         """The board, `x` for the first player's stones and `o` for the second's."""

@@ -338,7 +338,7 @@ def parse_arguments(words: list[str] | None) -> argparse.Namespace:
     if min(*options.workers, options.units, options.cores, options.gigabits) <= 0:
         parser.error("--workers, --units, --cores and --gigabits are more than 0")
     try:
-        options.games = [registry.find_name(game) for game in options.games]
+        options.games = [registry.import_game(game).name for game in options.games]
     except ValueError as error:
         parser.error(str(error))
     options.games = options.games or registry.game_names()

@@ -165,7 +165,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     add("--plot", metavar="FILE", help="a drawing of them (needs matplotlib)")
     options = parser.parse_args(arguments)
     try:
-        options.games = [registry.find_name(game) for game in options.games]
+        options.games = [registry.import_game(game).name for game in options.games]
     except ValueError as error:
         parser.error(str(error))
     options.games = [CONNECT_FOUR.name, *(options.games or registry.game_names())]

@@ -162,9 +162,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, default=0.3, help="length of a repeat (default: 0.3)")
     add("--json", metavar="FILE", help="all figures as JSON lines; - for the standard output")
     options = parser.parse_args(arguments)
-    for game in options.games:
-        if game not in registry.game_names():
-            parser.error(f"there is no game {game!r}: there are {', '.join(registry.game_names())}")
+    try:
+        options.games = [registry.import_game(game).name for game in options.games]
+    except ValueError as error:
+        parser.error(str(error))
     options.games = options.games or registry.game_names()
     return options
 

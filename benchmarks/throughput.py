@@ -243,7 +243,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     try:
-        options.games = [registry.find_name(game) for game in options.games]
+        options.games = [registry.import_game(game).name for game in options.games]
         # Before anything is measured: a missing file is no news to wait minutes for.
         options.saved = read_ratios(options.against) if options.against else {}
     except (ValueError, OSError) as error:

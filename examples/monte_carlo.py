@@ -10,11 +10,10 @@ what it cannot see.
 from __future__ import annotations
 
 import argparse
-import importlib
 
 import numpy as np
 
-from tabletop_envs import registry
+from tabletop_envs import training
 from tabletop_envs.envs.aec import TabletopEnv
 
 
@@ -46,7 +45,7 @@ def search(env: TabletopEnv, playouts: int, rng: np.random.Generator) -> int:
 def play(name: str, playouts: int, seed: int) -> dict[str, float]:
     """One game of the searcher (`player_0`) against random play; everybody's rewards."""
     rng = np.random.default_rng(seed)
-    env = importlib.import_module(f"tabletop_envs.{registry.module_name(name)}").env()
+    env = TabletopEnv(name)
     env.reset(seed=seed)
     while not env.terminations["player_0"]:
         if env.agent_selection == "player_0":
@@ -59,7 +58,7 @@ def play(name: str, playouts: int, seed: int) -> dict[str, float]:
 def main() -> None:
     """Play some games and print the rewards."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", choices=registry.game_names())
+    parser.add_argument("game", type=training.game_argument)
     parser.add_argument("--games", type=int, default=1)
     parser.add_argument("--playouts", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

@@ -17,7 +17,8 @@ import pyspiel
 from open_spiel.python.algorithms import mcts
 from open_spiel.python.bots import uniform_random
 
-from tabletop_envs.adapters import open_spiel  # noqa: F401 (registers the games)
+from tabletop_envs import training
+from tabletop_envs.adapters import open_spiel
 
 
 def play(name: str, simulations: int, seed: int) -> list[float]:
@@ -49,9 +50,11 @@ def main() -> None:
     """Play a game and print the returns."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("game", nargs="?", default="tabletop_kirche(num_houses=1)")
+    parser.add_argument("--custom", type=training.game_argument, help="a game as file.py:NAME")
     parser.add_argument("--simulations", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    open_spiel.register()
     print("returns:", play(arguments.game, arguments.simulations, arguments.seed))
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 from ray.rllib.algorithms.ppo import PPOConfig
 
-from tabletop_envs import registry
+from tabletop_envs import training
 from tabletop_envs.adapters import rllib
 
 
 def main() -> None:
     """Train."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", nargs="?", default="kirche", choices=registry.game_names())
+    parser.add_argument("game", nargs="?", default="kirche", type=training.game_argument)
     parser.add_argument("--opponent", default="random")
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--batch", type=int, default=4_096, help="steps an iteration")

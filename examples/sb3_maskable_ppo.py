@@ -17,14 +17,14 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from torch.distributions import Distribution
 
-from tabletop_envs import registry
+from tabletop_envs import training
 from tabletop_envs.adapters import sb3
 
 
 def main() -> None:
     """Train, then play."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", nargs="?", default="kirche", choices=registry.game_names())
+    parser.add_argument("game", nargs="?", default="kirche", type=training.game_argument)
     parser.add_argument("--opponent", default="random")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--games", type=int, default=400, help="to play at the end")

@@ -22,7 +22,7 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from tabletop_envs import registry
+from tabletop_envs import training
 from tabletop_envs.adapters.torchrl import TabletopEnv
 
 GAMES, STEPS = 64, 64  # played at once, and how far between updates
@@ -36,7 +36,7 @@ def network(size: int) -> Sequential:
 def main() -> None:
     """Train."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", nargs="?", default="kirche", choices=registry.game_names())
+    parser.add_argument("game", nargs="?", default="kirche", type=training.game_argument)
     parser.add_argument("--opponent", default="random")
     parser.add_argument("--frames", type=int, default=100_000)
     arguments = parser.parse_args()

@@ -25,6 +25,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 from numba.core.dispatcher import _FunctionCompiler  # noqa: E402
 
+from tests.registered import (  # noqa: E402, F401 (fixtures)
+    custom_folder,
+    registered_game,
+    unregistered_game,
+)
 from tests.rules.implementations import Starter  # noqa: E402
 
 IMPLEMENTATIONS = ("reference", "kernel")

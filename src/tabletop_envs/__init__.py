@@ -5,6 +5,7 @@
   opponents.
 - `tabletop_envs.make_batch("kirche-v0", 1024)`: many games at once in compiled code.
 - `tabletop_envs.kernels`: the rules, callable from user-defined `@njit` code.
+- `tabletop_envs.register(game)`: a custom game beside these, everywhere.
 
 Importing this package puts the games into the registries of PettingZoo and Gymnasium; it imports
 neither Numba nor a graphics library, and compiles nothing.
@@ -16,12 +17,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabletop_envs import registry
+from tabletop_envs.registry import register
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.batch import BatchEnv
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "make_batch"]
+__all__ = ["__version__", "make_batch", "register"]
 
 
 def make_batch(
@@ -37,7 +39,8 @@ def make_batch(
     """A batch of `num_envs` games, stepped together in compiled code.
 
     Args:
-        id: The game: `"kirche-v0"` (also `"tabletop_envs/kirche-v0"` and `"kirche"`).
+        id: The game: `"kirche-v0"` (also `"tabletop_envs/kirche-v0"` and `"kirche"`), or the id of
+            a registered one.
         num_envs: How many games.
         seed: A number `s` (lane `i` gets `s + i`), one number for each lane, or None for fresh
             entropy.
@@ -64,5 +67,4 @@ def make_batch(
     )
 
 
-registry.register_aec()
-registry.register_gym()
+registry.add_entry_points()

@@ -6,12 +6,14 @@ A game is one subclass of `Game`; `aec.py` and `batch.py` do all the rest for ev
 
 from __future__ import annotations
 
+import pickle
 import secrets
+import sys
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +43,7 @@ __all__ = [
     "Snapshot",
     "State",
     "find_game",
+    "find_registered",
     "lane_seeds",
     "max_plies_option",
     "rewards_of_illegal",
@@ -113,7 +116,8 @@ class Move(NamedTuple):
 class Game(ABC):
     """All that is particular to one game outside its kernel.
 
-    The one instance of a game is called `GAME` in the module of its class.
+    The one instance of a game stands in the module of its class, as `GAME` or under another name:
+    pickles name it.
     """
 
     name: ClassVar[str]
@@ -128,9 +132,26 @@ class Game(ABC):
     player_names: ClassVar[tuple[str, ...]] = ("player 0", "player 1", "player 2", "player 3")
     palette: ClassVar[Literal["tints", "woods"]] = "tints"
 
+    # Copies and pickles of a game are the one that its module holds.
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
     def __reduce__(self) -> str:
-        # Copies and pickles of a game are the one that its module holds.
-        return "GAME"
+        module = type(self).__module__
+        for name, value in list(vars(sys.modules[module]).items()):
+            if value is self:
+                return name
+        raise pickle.PicklingError(
+            f"the game {self.name} cannot be pickled: module {module} of its class must hold it, "
+            "such as by GAME = …"
+        )
+
+    def __repr__(self) -> str:
+        return f"<game {self.name}, {type(self).__module__}.{type(self).__qualname__}>"
 
     # Options
 
@@ -417,6 +438,20 @@ class ObservationView:
 def find_game(game: Game | str) -> Game:
     """The game of a name or id, or a `Game` as it is; TypeError or ValueError for anything else."""
     return game if isinstance(game, Game) else registry.get_game(game)
+
+
+def find_registered(game: Game | str) -> Game:
+    """As `find_game`, for what names games by their ids, as records do: ValueError for a `Game`
+    that is not registered.
+    """
+    described = find_game(game)
+    registered = registry.get_game(registry.batch_id(described.name))
+    if described is not registered:
+        raise ValueError(
+            f"game={shown(game)} must be the one that is registered as {described.name!r}, "
+            f"{registered!r}"
+        )
+    return described
 
 
 def _parse_outcome(outcome: Any, players: int) -> dict[str, Any] | None:

@@ -23,7 +23,9 @@ from tabletop_envs.checks import require
 
 __all__ = [
     "CHECKPOINT",
+    "GAME_HELP",
     "Log",
+    "game_argument",
     "load",
     "make_parser",
     "own_file",
@@ -46,13 +48,23 @@ def _torch() -> Any:
 
 # Command lines
 
+GAME_HELP = "kirche, tuerme, meeples, or a custom game as file.py:NAME or module:NAME"
+
+
+def game_argument(text: str) -> str:
+    """The name of the game that an argument means (`registry.import_game`), for `argparse`."""
+    try:
+        return registry.import_game(text).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
 
 def make_parser(description: str) -> argparse.ArgumentParser:
     """A parser with the arguments of all runs: the game, `--option`, `--folder`, `--resume`."""
     parser = argparse.ArgumentParser(
         description=description, usage="%(prog)s GAME [arguments] (--help names them)"
     )
-    parser.add_argument("game", choices=registry.game_names())
+    parser.add_argument("game", type=game_argument, help=GAME_HELP)
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game"
     )

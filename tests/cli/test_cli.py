@@ -29,6 +29,7 @@ from tabletop_envs.game import Option, max_plies_option
 from tests.agents.custom_agents import write_mine
 from tests.cli.command_line import plain, run, run_json
 from tests.games import legal_actions, over, raw_env
+from tests.registered import as_before
 
 IDS = [registry.batch_id(name) for name in registry.game_names()]
 SMALL = ("--num-envs", "8", "--seed", "3")
@@ -177,13 +178,15 @@ def test_a_game_named_twice_is_played_once() -> None:
 class Hamlet(Kirche):
     """A game with options of its own."""
 
+    name = "hamlet"
     options = (max_plies_option(50), Option("inn", False, 0, 1, "whether the hamlet has one"))
 
 
-def test_plans_give_each_game_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.GAMES, "hamlet", 4)
-    monkeypatch.setattr(Hamlet, "name", "hamlet")
-    plans = make_plans([Kirche(), Hamlet()], {"num_houses": 2, "inn": True, "max_plies": 50})
+def test_plans_give_each_game_its_own_options() -> None:
+    hamlet = Hamlet()
+    with as_before():
+        registry.register(hamlet, version=4)
+        plans = make_plans([Kirche(), hamlet], {"num_houses": 2, "inn": True, "max_plies": 50})
     assert plans == [
         Plan(
             "kirche-v0",

@@ -12,37 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.docs.pages import ROOT, Block, blocks
-
-PAGE = "docs/add-a-game.md"
-# The first line of a block of code names the file that it goes to.
-FILE_LINE = re.compile(r"# (\w+\.py)\n")
-
-
-def file_of(block: Block) -> str:
-    """The file that a block of code goes to."""
-    match = FILE_LINE.match(block.code)
-    assert match, f"{block.place}: the first line names no file"
-    return match.group(1)
-
-
-def files() -> dict[str, str]:
-    """What the page's files hold in the end."""
-    contents: dict[str, str] = {}
-    for block in blocks(PAGE):
-        if block.language == "python":
-            name = file_of(block)
-            code = block.code.removeprefix(f"# {name}\n")
-            # Methods follow each other with one empty line between them, functions with two.
-            gap = "\n" if code.startswith(" ") else "\n\n"
-            contents[name] = contents[name] + gap + code if name in contents else code
-    return contents
+from tests.docs.afternoon import FOLDER, PAGE, file_of, files
+from tests.docs.pages import ROOT, blocks
 
 
 def test_every_block_is_code_a_command_or_its_output():
     before = ""
     for block in blocks(PAGE):
-        assert block.language in ("python", "bash", "text"), block.place
+        assert block.language in ("python", "bash", "text", "toml"), block.place
         assert block.language != "text" or before == "bash", f"{block.place}: of what command?"
         before = block.language
 
@@ -51,7 +28,9 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
     """The output of the commands of a block, errors included; not that something is being compiled."""
     environment = {
         **os.environ,
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PATH": os.pathsep.join(
+            (str(folder.parent), str(Path(sys.executable).parent), os.environ["PATH"])
+        ),
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
     }
     done = subprocess.run(
@@ -68,6 +47,23 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
     return re.sub(r"^compiling a game's loops.*\n", "", done.stdout, flags=re.MULTILINE)
 
 
+# The command, where the package is not installed.
+COMMAND = """#!/bin/sh
+exec python -m tabletop_envs.cli "$@"
+"""
+# Blocks that other tests run: tests/custom, tests/examples/test_custom_game.py.
+ELSEWHERE = ("--web", "ppo_selfplay.py")
+MODULES = """
+import importlib
+for folder in ("kernels", "envs", "evaluation", "render.svg"):
+    importlib.import_module(f"tabletop_envs.{folder}.connect_four")
+from tabletop_envs import connect_four_v0, registry
+assert registry.get_game("connect_four") is connect_four_v0.GAME
+assert registry.module_of("connect_four") == "tabletop_envs.connect_four_v0"
+env = connect_four_v0.env()
+env.reset(seed=1)
+print(env.svg().count('class="field"'), "squares")
+"""
 # What a game of the library without a heuristic and a drawing is asked for.
 WITHOUT_THE_OPTIONAL = """
 import numpy as np
@@ -100,8 +96,11 @@ True 7 buttons
 
 
 def test_the_page_works_from_top_to_bottom(tmp_path):
-    folder, clone = tmp_path / "afternoon", tmp_path / "clone"
+    folder, clone = tmp_path / FOLDER, tmp_path / "clone"
     folder.mkdir()
+    command = tmp_path / "tabletop-envs"
+    command.write_text(COMMAND, encoding="utf-8")
+    command.chmod(0o755)
     written = files()
     begun: set[str] = set()
     output = ""
@@ -117,14 +116,21 @@ def test_the_page_works_from_top_to_bottom(tmp_path):
                 ROOT / "src", clone / "src", ignore=shutil.ignore_patterns("__pycache__")
             )
             output = run(block.code, clone, [clone / "src"])
-        elif block.language == "bash":
+        elif block.language == "bash" and not any(words in block.code for words in ELSEWHERE):
             output = run(block.code, folder, [ROOT / "src"])
             assert "pytest" not in block.code or "passed" in output, f"{block.place}: {output}"
-        else:
+        elif block.language == "text":
             assert block.code.strip() in output, f"{block.place}: the output is\n{output}"
     assert begun == written.keys()
+    (clone / "modules.py").write_text(MODULES, encoding="utf-8")
+    assert run("python modules.py", clone, [clone / "src"]) == "42 squares\n"
     # What the page calls optional is.
-    (clone / "src" / "tabletop_envs" / "evaluation" / "connect_four.py").unlink()
+    registry = clone / "src" / "tabletop_envs" / "registry.py"
+    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
+    optional = ("evaluation.connect_four", "render.svg.connect_four")
+    kept = [line for line in lines if not any(module in line for module in optional)]
+    assert len(lines) - len(kept) == 2
+    registry.write_text("".join(kept), encoding="utf-8")
     (clone / "optional.py").write_text(WITHOUT_THE_OPTIONAL, encoding="utf-8")
     output = run("python optional.py", clone, [clone / "src"])
     assert output.startswith(WHAT_IT_SAYS), output

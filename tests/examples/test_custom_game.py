@@ -1,20 +1,19 @@
-"""The training examples run a game that they have never heard of: one that is registered and has
-planes in its observation.
+"""The training examples run a game that they have never heard of: that of docs/add-a-game.md, named as
+file.py:NAME or registered, which has planes in its observation.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from benchmarks import connect_four_game
-from tabletop_envs import registry
+from tabletop_envs.game import Game
 from tabletop_envs.kernels import Part
 from tests.examples.training import refused, rows, training
+from tests.registered import as_before
 from tests.scripts import EXAMPLES, load_script
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
@@ -27,35 +26,37 @@ TINY = {
 }
 
 
-@pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connect four as a game of the registry."""
-    name = connect_four_game.GAME.name
-    monkeypatch.setitem(registry.GAMES, name, 0)
-    monkeypatch.setitem(sys.modules, f"tabletop_envs.envs.{name}", connect_four_game)
-
-
 def example_of(name: str) -> ModuleType:
     return load_script(EXAMPLES / f"{name}.py")
 
 
-@pytest.mark.usefixtures("registered")
+@pytest.mark.usefixtures("unregistered_game")
 @pytest.mark.parametrize("name", TINY)
-def test_it_trains(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    words = ["connect_four", *TINY[name].split(), "--threads", "1", "--opponents", "random"]
-    training(example_of(name), monkeypatch, tmp_path, *words).run()
+def test_it_trains(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, custom_folder: Path
+) -> None:
+    words = [
+        f"{custom_folder}/registered.py:GAME",
+        *TINY[name].split(),
+        "--threads",
+        "1",
+        "--opponents",
+        "random",
+    ]
+    with as_before():
+        training(example_of(name), monkeypatch, tmp_path, *words).run()
     assert len(rows(tmp_path / "progress.csv")) == len(rows(tmp_path / "evaluation.csv")) == 1
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", TINY)
 def test_without_planes_it_says_so(
     name: str,
+    registered_game: Game,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    game = connect_four_game.GAME.__class__
+    game = type(registered_game)
     kernel = replace(game.kernel, observation=(Part("squares", (84,)),))
     monkeypatch.setattr(game, "kernel", kernel)
     said = refused(example_of(name), capsys, tmp_path, "connect_four", "--threads", "1")

@@ -30,12 +30,12 @@ def test_registering_again_changes_nothing():
     from gymnasium.envs.registration import registry as gym_registry
 
     before = {name: gym_registry[registry.gym_id(name)] for name in registry.game_names()}
-    registry.register_gym()
-    registry.register_aec()
+    for name in registry.game_names():
+        registry.register(registry.get_game(name))
     assert all(gym_registry[registry.gym_id(name)] is spec for name, spec in before.items())
 
 
 def test_without_a_registry_of_pettingzoo_there_is_nothing_to_register(monkeypatch):
     # Old versions have none; None in sys.modules makes the import fail.
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
-    registry.register_aec()
+    registry.register(registry.get_game("kirche"))

@@ -472,9 +472,9 @@ def state_of(env: TabletopEnv) -> TabletopState:
 
 
 def register() -> None:
-    """Make OpenSpiel know all games of the registry; importing this module does it."""
-    for name in registry.game_names():
-        register_game(registry.get_game(name))
+    """Make OpenSpiel know all games that are registered so far; importing this module does it."""
+    for game in registry.all_games():
+        register_game(game)
 
 
 # `load_game` once for each game and its options.

@@ -63,6 +63,7 @@ from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.gym import TabletopGymEnv
 from tabletop_envs.envs.vector import TabletopVectorEnv
 from tabletop_envs.extras import require
+from tabletop_envs.game import Game, find_game, find_registered
 
 require("ray.rllib", "rllib")
 
@@ -85,11 +86,11 @@ OBSERVATION_KEY, MASK_KEY = "observations", "action_mask"
 ADVICE = "Use masked_module(), or another module that heeds the mask."
 
 
-def env_creator(game: str, **options: Any) -> Creator:
+def env_creator(game: Game | str, **options: Any) -> Creator:
     """What RLlib makes environments with: one learner against opponents.
 
     Args:
-        game: A game's name or id.
+        game: A game's name or id, or the `Game`, which must be registered.
         **options: As of the Gymnasium environments: `opponents`, `seat`, `on_illegal`,
             `render_mode`, the game's options.
 
@@ -103,9 +104,12 @@ def env_creator(game: str, **options: Any) -> Creator:
         TypeError, ValueError: For an unknown game, or an unknown or impossible option, naming it
             and what it must be.
     """
-    name = registry.find_name(game)
+    name = find_registered(game).name
+    # Ray's workers import the game where this is unpickled; it need not register itself there.
+    known = registry.registration(name)
 
     def create(env_config: Mapping[str, Any]) -> Any:
+        registry.add(known, keep_version=True)
         given = {**options, **env_config}
         num_envs = given.pop("num_envs", None)
         if num_envs is None:
@@ -118,23 +122,26 @@ def env_creator(game: str, **options: Any) -> Creator:
     return create
 
 
-def multi_agent_env_creator(game: str, **options: Any) -> Creator:
+def multi_agent_env_creator(game: Game | str, **options: Any) -> Creator:
     """As `env_creator`, for environments in which all players learn (`TabletopMultiAgentEnv`)."""
-    name = registry.find_name(game)
+    name = find_registered(game).name
+    # Ray's workers import the game where this is unpickled; it need not register itself there.
+    known = registry.registration(name)
 
     def create(env_config: Mapping[str, Any]) -> TabletopMultiAgentEnv:
+        registry.add(known, keep_version=True)
         return TabletopMultiAgentEnv(name, **{**options, **env_config})
 
     return create
 
 
 def register(
-    game: str, *, multi_agent: bool = False, name: str | None = None, **options: Any
+    game: Game | str, *, multi_agent: bool = False, name: str | None = None, **options: Any
 ) -> str:
     """Register a game with RLlib under `name`; returns the name, for `config.environment(…)`.
 
     Args:
-        game: A game's name or id.
+        game: A game's name or id, or the `Game`, which must be registered.
         multi_agent: Whether all players learn (`TabletopMultiAgentEnv`), or one against opponents.
         name: By default the game's id. Register a game with other options under another name.
         **options: Those of `TabletopMultiAgentEnv` or `env_creator`; `env_config` may give more.
@@ -147,7 +154,7 @@ def register(
     creator = make(game, **options)
     # Faults show here and not in some worker's log.
     creator({}).close()
-    name = registry.aec_id(registry.find_name(game)) if name is None else name
+    name = registry.aec_id(find_registered(game).name) if name is None else name
     require("ray.tune.registry", "rllib").register_env(name, creator)
     return name
 
@@ -179,7 +186,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
     a last observation and their rewards at once, so that losses are seen.
 
     Args:
-        game: A game's name or id.
+        game: A game's name or id, or the `Game`.
         on_illegal: `"lose"`: an illegal action loses the game. `"raise"`: it raises `ValueError`.
         render_mode: None or one of `envs.drawing.RENDER_MODES`.
         **options: The game's options.
@@ -191,7 +198,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         *,
         on_illegal: str = "lose",
         render_mode: str | None = None,
@@ -199,7 +206,7 @@ class TabletopMultiAgentEnv(MultiAgentEnv):
     ) -> None:
         super().__init__()
         self.env = TabletopEnv(
-            registry.get_game(game),
+            find_game(game),
             obs_key=OBSERVATION_KEY,
             on_illegal=on_illegal,
             render_mode=render_mode,

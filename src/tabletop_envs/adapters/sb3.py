@@ -32,6 +32,7 @@ from tabletop_envs.adapters.masks import IllegalActionWarning
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.envs.vector import TabletopVectorEnv
 from tabletop_envs.extras import require
+from tabletop_envs.game import Game
 
 require("stable_baselines3", "sb3")
 
@@ -50,7 +51,7 @@ ADVICE = (
 
 
 def make_vec_env(
-    game: str,
+    game: Game | str,
     num_envs: int,
     opponents: OpponentsLike = "random",
     seat: int | None = None,
@@ -60,7 +61,7 @@ def make_vec_env(
     """`num_envs` games as a `VecEnv`.
 
     Args:
-        game: A game's name or id.
+        game: The game, or its name or id.
         num_envs: How many games.
         opponents: Who plays the other seats: a name (`agents.naming` has all: `"greedy"`,
             `"mcts:200"`, `"mine.py:policy"`, `"runs/kirche/checkpoint.pt"`), a game agent, a

@@ -81,7 +81,7 @@ from tabletop_envs.envs.drawing import RENDER_MODES, draws_pictures
 from tabletop_envs.envs.learner import OpponentLanes
 from tabletop_envs.envs.opponents import OpponentsLike
 from tabletop_envs.extras import require
-from tabletop_envs.game import lane_seeds
+from tabletop_envs.game import Game, lane_seeds
 from tabletop_envs.kernels import BY_LIMIT
 from tabletop_envs.lanes import Indices, Lanes
 
@@ -106,7 +106,7 @@ ADVICE = (
 
 
 def make_vector_env(
-    game: str,
+    game: Game | str,
     num_envs: int,
     opponents: OpponentsLike = "random",
     seat: int | None = None,
@@ -118,7 +118,7 @@ def make_vector_env(
     """`num_envs` games as one of Tianshou's vector environments.
 
     Args:
-        game: A game's name or id.
+        game: The game, or its name or id.
         num_envs: How many games.
         opponents: Who plays the other seats: a name (`agents.naming` has all: `"greedy"`,
             `"mcts:200"`, `"mine.py:policy"`, `"runs/kirche/checkpoint.pt"`), a game agent, a

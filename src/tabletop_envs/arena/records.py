@@ -86,9 +86,7 @@ class GameRecord:
             type(self.format) is int and self.format == FORMAT,
             f"format is {self.format!r}: this version reads {FORMAT}",
         )
-        known = [registry.batch_id(name) for name in registry.game_names()]
-        require(self.game in known, f"game is {self.game!r}: the games are {', '.join(known)}")
-        game = registry.get_game(self.game)
+        game = registry.get_game_of_id(self.game)
         options = game.parse_options(require_mapping("options", self.options))
         object.__setattr__(self, "options", options)
         players = game.num_players(options)
@@ -203,7 +201,7 @@ def record_of(
         fingerprints: As in `GameRecord`.
 
     Raises:
-        TypeError, ValueError: For wrong arguments, for a game that is not in the registry, and
+        TypeError, ValueError: For wrong arguments, for a game that is not registered, and
             where `env` has seen another number of actions.
     """
     inner: TabletopEnv = env.unwrapped

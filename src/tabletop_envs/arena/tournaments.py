@@ -44,7 +44,7 @@ from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.arena.tournament_file import read_finished, seed_of
 from tabletop_envs.extras import require
 from tabletop_envs.files import FileLock
-from tabletop_envs.game import Game, find_game
+from tabletop_envs.game import Game, find_registered
 
 __all__ = [
     "AgentSpec",
@@ -110,12 +110,13 @@ class Tournament:
         workers: int = 1,
         ratings: bool = True,
     ) -> None:
-        described = _game_of(game)
+        described = find_registered(game)
         self._agents = named_agents(agents)
         self._workers = checks.integer("workers", workers, 1, 1024)
         if self._workers > 1:
-            from tabletop_envs.arena.workers import check_agents
+            from tabletop_envs.arena.workers import check_agents, check_game
 
+            check_game(described)
             check_agents(self._agents)
         # There is nothing to rate an agent alone by.
         self._ratings = checks.boolean("ratings", ratings) and len(self._agents) > 1
@@ -226,7 +227,7 @@ def tournament(
     """Play a tournament, or resume an interrupted one, and return its table.
 
     Args:
-        game: The game's id or name, or the `Game`; one of the registry.
+        game: The game's id or name, or the `Game`, which must be registered.
         agents: Names (`agents.make_agent`), game agents, or pairs `(name, agent)`, where an agent
             may be any callable `(observation, action_mask, rng) -> action`. One agent alone, once
             or repeated, plays against itself.
@@ -240,7 +241,8 @@ def tournament(
             must be the one that began it: records keep fingerprints (`agents.fingerprint`). No
             other tournament can write to it meanwhile.
         workers: In how many processes to play. Results do not depend on it. With more than one,
-            custom agents must be picklable, and a script needs `if __name__ == "__main__":`.
+            custom agents must be picklable, custom games importable, and a script needs
+            `if __name__ == "__main__":`.
         ratings: Whether to rate the agents (takes openskill, the extra `arena`). An agent alone
             gets no rating.
         progress: Called at the beginning, and when games have ended.
@@ -271,7 +273,7 @@ def play_match(
     """Play one game and return its record.
 
     Args:
-        game: The game's id or name, or the `Game`; one of the registry.
+        game: The game's id or name, or the `Game`, which must be registered.
         agents: The agent of each player, as in `tournament`; the same one may have several seats.
         seed: Of the game, and of its agents' chance; None: a new one.
         options: The game's options.
@@ -279,7 +281,7 @@ def play_match(
     Raises:
         TypeError, ValueError: For wrong arguments, and for an agent's illegal action.
     """
-    described = _game_of(game)
+    described = find_registered(game)
     parsed = described.parse_options({} if options is None else options)
     players = described.num_players(parsed)
     if len(checks.sequence("agents", agents, "agents")) != players:
@@ -299,12 +301,3 @@ def play_match(
     )
     ((record,),) = play_matches(described, parsed, known, iter([match]))
     return record
-
-
-def _game_of(game: Game | str) -> Game:
-    """A game of the registry: records name games by their ids, and read them back by them."""
-    described = find_game(game)
-    name = registry.batch_id(described.name)
-    if described is not registry.get_game(name):
-        raise ValueError(f"game={game!r} must be the registry's own {name}")
-    return described

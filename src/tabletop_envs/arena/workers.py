@@ -15,14 +15,28 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing.connection import Connection
 
+from tabletop_envs import registry
 from tabletop_envs.agents.agent import Agent, GameAgent
 from tabletop_envs.arena.match import play_matches
 from tabletop_envs.arena.pairings import Plan
 from tabletop_envs.arena.records import GameRecord
+from tabletop_envs.game import Game
+from tabletop_envs.registry import Registration
 
 # A process gets as many games at a time as it plays in about this time.
 CHUNK_SECONDS = 1.0
 MAX_CHUNK = 1024
+
+
+def check_game(game: Game) -> None:
+    """ValueError for a game that other processes cannot import, or its heuristic or drawing."""
+    try:
+        pickle.dumps(registry.registration(game.name))
+    except Exception as error:
+        raise ValueError(
+            f"game {game.name!r} must be picklable, with its heuristic and drawing, to be played "
+            f"in several processes: define them at the top of a module ({error})"
+        ) from None
 
 
 def check_agents(agents: Mapping[str, GameAgent | Agent]) -> None:
@@ -48,8 +62,10 @@ def play_in_processes(
     context = multiprocessing.get_context("spawn")
     # The processes wait for the end of this pipe: they end when it is closed, even within a game.
     until, running = context.Pipe(duplex=False)
+    # The game is imported where this is unpickled; it need not register itself.
+    known = registry.registration(plan.game.name)
     pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(plan, dict(agents), until)
+        workers, mp_context=context, initializer=_begin, initargs=(known, plan, dict(agents), until)
     )
     size = 1
     waiting: set[Future[tuple[float, list[GameRecord]]]] = set()
@@ -70,8 +86,8 @@ def play_in_processes(
                 yield records
     except BrokenProcessPool as error:
         raise RuntimeError(
-            "a process that plays games of the tournament has died, or could not load the agents: "
-            "they must be importable in a new process, and a script needs "
+            "a process that plays games of the tournament has died, or could not load game or "
+            "agents: they must be importable in a new process, and a script needs "
             '`if __name__ == "__main__":` (workers=1 needs neither)'
         ) from error
     finally:
@@ -83,9 +99,12 @@ def play_in_processes(
 _PLAN: list[tuple[Plan, dict[str, GameAgent | Agent]]] = []
 
 
-def _begin(plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection) -> None:
+def _begin(
+    game: Registration, plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection
+) -> None:
     # The parent handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    registry.add(game, keep_version=True)
     _PLAN[:] = [(plan, agents)]
     threading.Thread(target=_follow_parent, args=(until,), daemon=True).start()
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FILE_WIDTH = 120
 INTERRUPTED = 130  # the shell's exit code for a command ended by Ctrl-C (128 + SIGINT)
 
+# How a game is named, for the help of arguments.
+GAME_HELP = "see `list`, or a custom one as file.py:NAME or module:NAME"
+
 # Options that several commands have.
 GameOptions = Annotated[
     list[str] | None,
@@ -103,16 +106,17 @@ def require_output(parameter: str, path: Path) -> None:
 def find_games(names: Sequence[str]) -> list[Game]:
     """The games of some names, each once; without names all games.
 
-    typer.BadParameter, with the nearest name, for an unknown one.
+    `module:NAME` and `file.py:NAME` are imported and registered. typer.BadParameter, with the
+    nearest name, for an unknown one, and for what is no game there.
     """
     found = []
-    for name in names or registry.game_names():
+    for name in names:
         try:
-            found.append(registry.find_name(name))
-        except ValueError as error:
+            found.append(registry.import_game(name))
+        except (TypeError, ValueError) as error:
             known = [*registry.game_names(), *map(registry.batch_id, registry.game_names())]
             raise wrong("GAME", f"{error}{nearest(name, known)}") from None
-    return [registry.get_game(name) for name in dict.fromkeys(found)]
+    return list({game.name: game for game in found or registry.all_games()}.values())
 
 
 def read_options(texts: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Column, Table
@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from tabletop_envs.game import Game
 
 
-def list_games(json_: AsJson = False) -> None:
+def list_games(
+    game: Annotated[
+        list[str] | None,
+        typer.Argument(
+            show_default=False,
+            help="Which games: names, or custom ones as file.py:NAME or module:NAME. Default: all.",
+        ),
+    ] = None,
+    json_: AsJson = False,
+) -> None:
     """Name the games, their ids and their options."""
-    games = find_games([])
+    games = find_games(game or [])
     if json_:
         typer.echo(json.dumps({"games": [game_entry(game) for game in games]}, indent=2))
     else:
@@ -42,7 +51,8 @@ def game_entry(game: Game) -> dict[str, Any]:
         "name": game.name,
         "id": registry.batch_id(game.name),
         "aec_id": registry.aec_id(game.name),
-        "module": f"tabletop_envs.{registry.module_name(game.name)}",
+        "gym_id": registry.gym_id(game.name),
+        "module": registry.module_of(game.name),
         "options": [
             {
                 "name": option.name,

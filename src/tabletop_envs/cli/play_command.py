@@ -12,6 +12,7 @@ import typer
 from tabletop_envs import registry
 from tabletop_envs.cli.common import (
     AGENT_FORMS,
+    GAME_HELP,
     INTERRUPTED,
     CtrlC,
     GameOptions,
@@ -38,7 +39,10 @@ DEFAULT_THINK_SECONDS = 5.0
 def play(
     game: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="The game (see `list`); not with --resume."),
+        typer.Argument(
+            show_default=False,
+            help=f"The game: {GAME_HELP}. With --resume only to register a custom one.",
+        ),
     ] = None,
     opponent: Annotated[
         list[str] | None,
@@ -176,6 +180,8 @@ def _resumed_session(
 ) -> Session:
     from tabletop_envs.play.session import Session, load
 
+    # First: the saved game may be of a game that is registered by being named.
+    named = find_games([game]) if game is not None else []
     try:
         record = load(path)
         agents = None
@@ -187,8 +193,7 @@ def _resumed_session(
         raise wrong("--resume", f"{path} cannot be read: {fault_text(error)}") from None
     except ValueError as error:
         raise wrong("--resume", str(error)) from None
-    if game is not None:
-        (described,) = find_games([game])
+    for described in named:
         if registry.batch_id(described.name) != record.game:
             raise wrong("--resume", f"{path} has a game of {record.game}, not of {described.name}")
     return session

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tabletop_envs.cli.common import INTERRUPTED, CtrlC, Live, failed, require_output, wrong
+from tabletop_envs.cli.common import (
+    INTERRUPTED,
+    CtrlC,
+    Live,
+    failed,
+    find_games,
+    require_output,
+    wrong,
+)
 from tabletop_envs.files import fault_text, replacing
 
 if TYPE_CHECKING:
@@ -21,6 +29,15 @@ def replay(
         Path,
         typer.Argument(metavar="FILE", show_default=False, help="Recorded games, one a line."),
     ],
+    custom: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME]...",
+            show_default=False,
+            help="Custom games that FILE has, as file.py:NAME or module:NAME: what a file names is "
+            "never imported by itself.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -48,6 +65,8 @@ def replay(
 
     if theme not in PAGE_THEMES:
         raise wrong("--theme", f"{theme!r} must be one of {', '.join(PAGE_THEMES)}")
+    if custom:
+        find_games(custom)
     target = file.with_suffix(".html") if output is None else output
     require_output("--output", target)
     if target.exists() and file.exists() and os.path.samefile(target, file):

@@ -17,6 +17,7 @@ from tabletop_envs.arena.selfplay import Length, Plan, Result, play_all
 from tabletop_envs.checks import nearest
 from tabletop_envs.cli.common import (
     AGENT_FORMS,
+    GAME_HELP,
     INTERRUPTED,
     AsJson,
     CtrlC,
@@ -47,7 +48,7 @@ def selfplay(
         list[str] | None,
         typer.Argument(
             show_default=False,
-            help=f"What to play: {', '.join(registry.game_names())}. Default: all.",
+            help=f"What to play: {GAME_HELP}. Default: all.",
         ),
     ] = None,
     seconds: Annotated[

@@ -15,6 +15,7 @@ from rich.table import Table as RichTable
 import tabletop_envs
 from tabletop_envs.cli.common import (
     AGENT_FORMS,
+    GAME_HELP,
     INTERRUPTED,
     AsJson,
     CtrlC,
@@ -44,7 +45,7 @@ MAX_COLUMNS = 4
 
 
 def tournament(
-    game: Annotated[str, typer.Argument(show_default=False, help="The game (see `list`).")],
+    game: Annotated[str, typer.Argument(show_default=False, help=f"The game: {GAME_HELP}.")],
     agents: Annotated[
         list[str],
         typer.Argument(

@@ -40,7 +40,7 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
     `player_1`, ….
 
     Args:
-        game: What is particular to the game.
+        game: The game, or its name or id.
         render_mode: None, `"ansi"` (`render()` returns a string), `"rgb_array"` (an array
             `uint8[height, width, 3]` of the same shape at every call) or `"human"` (a window, drawn
             at every `reset` and `step`, at most `metadata["render_fps"]` times a second).
@@ -64,7 +64,7 @@ class TabletopEnv(ObservationView, Drawing, AECEnv):
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         *,
         render_mode: str | None = None,
         mask_in: str = "observation",

@@ -89,7 +89,7 @@ class Drawing:
         from tabletop_envs.render import svg
         from tabletop_envs.render.pixels import rasterise
 
-        if not svg.has_drawing(self.game.name):
+        if not svg.has_drawing(self.game):
             raise ValueError(
                 f"render_mode must be 'ansi' or None: {self.game.name} has no drawing for "
                 f"{self.render_mode!r}, only its text"
@@ -144,7 +144,7 @@ class Drawing:
         self._require_started()
         from tabletop_envs.render import svg
 
-        if not svg.has_drawing(self.game.name):
+        if not svg.has_drawing(self.game):
             text = self.game.text(self.snapshot(), player, False)
             return svg.draw_text(self.game.name, text, theme, size)
         previous = None

@@ -27,7 +27,7 @@ class TabletopParallelEnv(ObservationView, ParallelEnv):
     together.
 
     Args:
-        game: What is particular to the game.
+        game: The game, or its name or id.
         **options: The arguments of `TabletopEnv` (`render_mode`, `mask_in`, `obs_key`,
             `on_illegal`) and the game's options.
 
@@ -45,7 +45,7 @@ class TabletopParallelEnv(ObservationView, ParallelEnv):
             `step` here, not there.
     """
 
-    def __init__(self, game: Game, **options: Any) -> None:
+    def __init__(self, game: Game | str, **options: Any) -> None:
         self.aec_env = TabletopEnv(game, **options)
         self.game = self.aec_env.game
         self.possible_agents: list[str] = self.aec_env.possible_agents[:]

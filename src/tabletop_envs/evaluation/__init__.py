@@ -7,8 +7,6 @@ game's own; in a game without one all values are zero until it is over.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +20,7 @@ from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
 from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
+from tabletop_envs.named import import_module, load_object, names_code
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.aec import TabletopEnv
@@ -54,6 +53,8 @@ class _Heuristic(NamedTuple):
 
 # By dtype and by the record type that Numba makes of it.
 _HEURISTICS: dict[Any, _Heuristic] = {}
+# The functions that games are registered with, by dtype, as far as `load` has registered them.
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def _rewards_only(state: Any, values: Any) -> None:
@@ -134,7 +135,7 @@ def register_heuristic(
 
 
 def has_heuristic(kernel: Kernel) -> bool:
-    """Whether a heuristic is registered (of the library's games: once `load` has imported it)."""
+    """Whether a heuristic is registered (that of a registered game: once `load` has done it)."""
     return kernel.state in _HEURISTICS
 
 
@@ -144,13 +145,26 @@ def search_settings(kernel: Kernel) -> Mapping[str, Any]:
 
 
 def load(game: Game) -> None:
-    """Import the heuristic of one of the library's games, if it has one.
+    """Register the heuristic that a game is registered with, if there is one.
 
-    A custom game registers its own.
+    ValueError where it cannot be imported, and for a module that registers none for this game.
     """
-    module = f"{__name__}.{game.name}"
-    if game.name in registry.GAMES and importlib.util.find_spec(module):
-        importlib.import_module(module)
+    known = registry.registration_of(game)
+    heuristic = None if known is None else known.heuristic
+    if isinstance(heuristic, str):
+        text = f"heuristic {heuristic} of game {game.name}"
+        if names_code(heuristic):
+            heuristic = load_object(heuristic, "heuristic", callable)
+        else:
+            import_module(heuristic, text)
+            if not has_heuristic(game.kernel):
+                raise ValueError(
+                    f"{text} must call register_heuristic for the game's kernel when it is imported"
+                )
+            return
+    if heuristic is not None and _FUNCTIONS.get(game.kernel.state) is not heuristic:
+        register_heuristic(game.kernel, heuristic)
+        _FUNCTIONS[game.kernel.state] = heuristic
 
 
 @compiled_loop

@@ -19,7 +19,7 @@ from tabletop_envs.agents.naming import AgentSpec, NamedAgent, own_agent, split_
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import find_game
+from tabletop_envs.game import Game, find_registered
 
 __all__ = ["HINT_AGENT", "HUMAN", "AgentError", "Move", "Session", "load", "save"]
 
@@ -63,7 +63,7 @@ class Session:
     reads or resumes the file can know it.
 
     Args:
-        game: The game's id or name.
+        game: The game's id or name, or the `Game`, which must be registered.
         agents: For each player `"human"`, or an agent: a name (`agents.make_agent`), a game agent,
             or a pair `(name, agent)`, where an agent may be any callable
             `(observation, action_mask, rng) -> action`.
@@ -83,12 +83,12 @@ class Session:
 
     def __init__(
         self,
-        game: str,
+        game: Game | str,
         agents: Sequence[AgentSpec],
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        described = find_game(game)
+        described = find_registered(game)
         parsed = described.parse_options({} if options is None else options)
         listed = [_player(spec) for spec in checks.sequence("agents", agents, "agents")]
         record = GameRecord(

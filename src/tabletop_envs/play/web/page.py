@@ -121,7 +121,7 @@ class WebGame:
                 "svg": env.svg(
                     viewer=None if viewer is None else env.possible_agents[viewer], theme=theme
                 ),
-                "cut": svg.cut_of(game.name),
+                "cut": svg.cut_of(game),
                 "taken": game.occupied(snapshot),
                 "log": [
                     {"player": move.player, "name": move.name, "only": move.only}
@@ -156,12 +156,12 @@ class WebGame:
     def choices(self) -> dict[str, Any]:
         """What a new game can be: games with their options and players' names, and agents."""
         games = []
-        for name in registry.game_names():
-            game = registry.get_game(name)
+        for game in registry.all_games():
             most = next((o.maximum for o in game.options if o.name == "num_players"), 2)
             options = [asdict(option) for option in game.options]
             players = game.player_names[:most]
-            games.append({"game": registry.batch_id(name), "options": options, "players": players})
+            entry = {"game": registry.batch_id(game.name), "options": options, "players": players}
+            games.append(entry)
         return {"games": games, "agents": list(self._offered)}
 
     # Changing

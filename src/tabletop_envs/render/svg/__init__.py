@@ -14,17 +14,19 @@ A drawing is made from a snapshot alone. What other pages can rely on:
 - There is neither a style sheet nor a font: drawings do not change by what is around them, and
   several fit into one page.
 
-A game without a drawing of its own (a module of its name in this package) is drawn as its text, in
-the reader's monospace font: on pages and in notebooks, but not in pixels, since the rasteriser has
-no fonts.
+A game that is registered without a drawing is drawn as its text, in the reader's monospace font: on
+pages and in notebooks, but not in pixels, since the rasteriser has no fonts. A drawing, such as
+`tabletop_envs.render.svg.kirche`, has `SIZE`, width and height in units, and a function
+
+    draw(canvas, game, snapshot, *, viewer, legal, previous) -> Squares
+
+that draws on a `canvas.Canvas` what `draw` below is given (`legal`: each action with its `Move`)
+and returns where the squares lie; and perhaps `CUT` (`cut_of`).
 """
 
 from __future__ import annotations
 
-import functools
 import html
-import importlib
-import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +89,7 @@ def draw(
     if size is not None:
         size = checks.number("size", size, above=0)
     fields, symbols = checks.boolean("fields", fields), checks.boolean("symbols", symbols)
-    if not has_drawing(game.name):
+    if not has_drawing(game):
         return draw_text(game.name, game.text({**snapshot}, viewer, False), theme, size)
     actions = [checks.integer("legal", each, 0, game.kernel.num_actions - 1) for each in legal]
     canvas = _draw(game, snapshot, viewer, theme, actions, previous, fields)
@@ -99,9 +101,10 @@ def draw_symbols(
 ) -> str:
     """All pieces that the drawings of these positions use, each once: the content of a `<defs>`."""
     pieces: dict[str, str] = {}
-    for snapshot in filter(lambda each: has_drawing(each["game"]), snapshots):
+    for snapshot in snapshots:
         game = registry.get_game(snapshot["game"])
-        pieces |= _draw(game, snapshot, viewer, theme).pieces
+        if has_drawing(game):
+            pieces |= _draw(game, snapshot, viewer, theme).pieces
     return "".join(pieces.values())
 
 
@@ -114,11 +117,11 @@ def _draw(
     previous: Mapping[str, Any] | None = None,
     fields: bool = False,
 ) -> Canvas:
-    module = _module(game.name)
-    canvas = Canvas(game.name, theme, *module.SIZE)
+    drawing = registry.drawing_of(game)
+    canvas = Canvas(game.name, theme, *drawing.SIZE)
     over = snapshot["outcome"] is not None
     legal = {} if over else {action: game.decode(action, snapshot) for action in actions}
-    squares: Squares = module.draw(
+    squares: Squares = drawing.draw(
         canvas, game, snapshot, viewer=viewer, legal=legal, previous=previous
     )
     if fields:
@@ -140,19 +143,13 @@ def draw_text(game: str, text: str, theme: str = "light", size: float | None = N
     return canvas.to_svg(size, symbols=True)
 
 
-def cut_of(game: str) -> int | None:
+def cut_of(game: Game) -> int | None:
     """Where a game's drawing can be cut from top to bottom into two for a narrow page, in units."""
-    cut: int | None = getattr(_module(game), "CUT", None) if has_drawing(game) else None
+    cut: int | None = getattr(registry.drawing_of(game), "CUT", None)
     return cut
 
 
-@functools.cache
-def has_drawing(game: str) -> bool:
-    """Whether a game has a drawing of its own."""
-    return (
-        game in registry.game_names() and importlib.util.find_spec(f"{__name__}.{game}") is not None
-    )
-
-
-def _module(game: str) -> Any:
-    return importlib.import_module(f"{__name__}.{game}")
+def has_drawing(game: Game) -> bool:
+    """Whether a game is registered with a drawing."""
+    known = registry.registration_of(game)
+    return known is not None and known.drawing is not None
