@@ -46,7 +46,7 @@ def rows(agent: str, table: Table) -> list[str]:
 def main(words: list[str] | None = None) -> None:
     """Run by the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("game", help=", ".join(registry.game_names()))
+    parser.add_argument("game", help="a name, FILE.py:NAME or MODULE:NAME")
     parser.add_argument("--agents", nargs="+", default=["greedy", "mcts:100"], help="names")
     parser.add_argument("--players", type=int, nargs="+", help="how many (all that the game has)")
     parser.add_argument(
@@ -56,7 +56,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1, help="in how many processes")
     arguments = parser.parse_args(words)
     try:
-        game = registry.get_game(arguments.game)
+        game = registry.import_game(arguments.game)
         numbers = numbers_of_players(game)
         chosen = arguments.players or numbers
         for players in chosen:

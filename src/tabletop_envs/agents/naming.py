@@ -1,12 +1,15 @@
 """Agents by name: the library's own, custom code, and checkpoints of the training examples.
 
-| name | agent |
-|---|---|
-| `random` | takes every legal action with the same probability |
-| `greedy`, `mcts:N`, `mcts:N,RULE=VALUE` | the library's, by the game's heuristic |
-| `greedy:EVALUATION`, `mcts:N:EVALUATION` | the same by another evaluation; there is none yet |
-| `MODULE:OBJECT`, `FILE.py:OBJECT` | custom code (`named.load_object`) |
-| `FILE.pt`, `FILE.pt,KEY=VALUE` | what an example has trained (`networks.load_agent`) |
+`random`
+    Takes every legal action with the same probability.
+`greedy`, `mcts:N`, `mcts:N,RULE=VALUE`
+    The library's, by the game's heuristic.
+`greedy:EVALUATION`, `mcts:N:EVALUATION`
+    The same by another evaluation; there is none yet.
+`MODULE:OBJECT`, `FILE.py:OBJECT`
+    Custom code (`named.load_object`).
+`FILE.pt`, `FILE.pt,KEY=NUMBER`
+    What an example has trained (`networks.load_agent`).
 
 The object of custom code is one of these, in this order:
 
