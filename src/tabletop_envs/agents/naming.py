@@ -80,8 +80,8 @@ def make_agent(agent: Agent) -> Agent: ...
 def make_agent(agent: Any) -> Any:
     """The agent that a name means; an agent that is one already as it is.
 
-    A name's code is run, or its file read, once for each of its contents. Only names that the
-    caller was given by the user are for this, never those of a record, checkpoint or request.
+    Custom code is run, once in a process. So only names that the user has given are for this,
+    never those of a record, a checkpoint or a request (`own_agent`).
 
     Returns:
         For a name always a `GameAgent`, whose `name` it is.
@@ -127,15 +127,15 @@ def own_agent(name: str) -> GameAgent:
 
 
 def _no_agent(name: str, known: list[str]) -> str:
-    return f"there is no agent {name!r}: the agents are {', '.join(known)}"
+    return f"there is no agent {checks.shown(name)}: the agents are {', '.join(known)}"
 
 
 def _refuse_evaluation(name: str, evaluation: str) -> None:
-    without = name.removesuffix(f":{evaluation}")
+    without = checks.shown(name.removesuffix(f":{evaluation}"))
     raise ValueError(
-        f"agent {name!r}: there is no evaluation {evaluation!r}: so far the game's heuristic is "
-        f"the only one, and {without!r} plays by it (the library's own names are "
-        f"{', '.join(own_names())})"
+        f"agent {checks.shown(name)}: there is no evaluation {checks.shown(evaluation)}. So far "
+        f"the game's heuristic is the only one, by which {without} plays (the library's own "
+        f"names are {', '.join(own_names())})"
     )
 
 
