@@ -102,6 +102,7 @@ class WebGame:
             moves = {action: game.decode(action, snapshot) for action in actions.values()}
             untold = 0 if session.over else game.num_untold(snapshot, viewer)
             several = session.agents.count(HUMAN) > 1
+            drawn = svg.has_drawing(game)
             return {
                 "version": self._version,
                 "game": registry.batch_id(game.name),
@@ -112,7 +113,7 @@ class WebGame:
                 "yours": len(moves) > 1,
                 "prompt": game.prompt(snapshot, moves.values()) if moves else "",
                 "legal": [
-                    {"action": action, "name": name, "steps": _steps(action, moves[action])}
+                    {"action": action, "name": name, "steps": _steps(action, moves[action], drawn)}
                     for name, action in actions.items()
                 ],
                 "viewer": viewer,
@@ -313,12 +314,15 @@ class WebGame:
             return path if self._save_to(path, games) else None
 
 
-def _steps(action: int, move: Move) -> list[list[str]]:
+def _steps(action: int, move: Move, drawn: bool) -> list[list[str]]:
     """What to click, one after the other: each step lists element keys, any of which will do.
 
     `field:12` and `stone:2-5` are elements of the drawing (`render.svg`), `action:608` is a button
-    of the page. Actions whose steps are all the same are told apart by their names, in a menu.
+    of the page. Actions whose steps are all the same are told apart by their names, in a menu. In a
+    game without a drawing there is nothing to click but buttons.
     """
+    if not drawn:
+        return [[f"action:{action}"]]
     steps = [[f"field:{square}" for square in move.origin]] if move.origin else []
     if move.target is not None:
         steps.append([f"field:{move.target}"])
