@@ -30,7 +30,11 @@ Into the folder (`runs/alphazero-GAME` by default) it writes
 - `checkpoint.pt`: everything there is, the arguments, running games and replay buffer included.
   Ctrl-C writes it, too, as of the last whole iteration, and `--resume` continues; what comes out
   is, to the bit, what an undisturbed run gives. A run that is over is evaluated anew. A checkpoint
-  is checked before it is trusted (`tabletop_envs.training`).
+  is checked before it is trusted (`tabletop_envs.training`). Its path is the name of an agent, the
+  search of the best network: `runs/alphazero-kirche/checkpoint.pt,simulations=100`.
+
+The network is `tabletop_envs.networks.alphazero`; `--opponents` and `--yardstick` take all names of
+`agents.make_agent`.
 """
 
 from __future__ import annotations
@@ -45,7 +49,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from rich.console import Console
 from rich.progress import Progress, TextColumn
@@ -58,7 +61,8 @@ from tabletop_envs.arena.ratings import Count
 from tabletop_envs.envs.batch import BatchEnv
 from tabletop_envs.game import MAX_MAX_PLIES, Game, State, lane_seeds
 from tabletop_envs.lanes import Lanes
-from tabletop_envs.search import PUCT, BatchResult, Search
+from tabletop_envs.networks.alphazero import KIND, Network, SearchAgent, search
+from tabletop_envs.search import BatchResult, Search
 from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game, where anything does; options on the command line go first.
@@ -68,7 +72,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     "tuerme": {"games": 64, "buffer": 50_000},
     "meeples": {"games": 32, "buffer": 20_000},
 }
-SEARCH: dict[str, Any] = {"c_puct": 1.5, "fpu_reduction": 0.1}
 NOISE = 0.25  # share of Dirichlet noise in the root's priors
 COOL = 0.25  # temperature of the choice by visits, once the opening is over
 DISCOUNT = 0.99  # a win is worth the more, the nearer it is
@@ -113,99 +116,6 @@ LINE = (
 PLAIN = ("iteration", "seconds", "level", "grown")
 FREE = "threads minutes opponents eval_games eval_simulations evaluate_every".split()
 FREE += ["checkpoint_every"]
-# What `load_agent` builds a network of at most.
-MAX_CHANNELS, MAX_BLOCKS = 4096, 256
-
-
-class Block(nn.Module):
-    """Two convolutions beside a shortcut."""
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(channels, channels, 3, padding=1)
-        self.second = nn.Conv2d(channels, channels, 3, padding=1)
-        nn.init.zeros_(self.second.weight)
-
-    def forward(self, planes: Tensor) -> Tensor:
-        """Planes `(B, C, rows, columns)` to as many."""
-        change = self.second(self.first(planes).relu_())
-        return (planes + change).relu_()
-
-
-class Network(nn.Module):
-    """A small residual network over the board: policy, and every player's value.
-
-    Called with observations `int8 (B, L)` and masks `bool (B, n)` it gives logits `(B, n)` (of all
-    actions, illegal ones too) and values from −1 to 1 `(B, players)`, beginning with the player in
-    turn. It sees the parts of an observation that are planes of the board, and the mask in planes
-    too, which tells it where pieces can go; all other parts but `ply` (no position is better for
-    being late) are numbers that shift the first layer. Actions are planes of the board and some
-    more: each game numbers them `plane * squares + square`.
-    """
-
-    def __init__(self, game: Game, players: int, channels: int, blocks: int) -> None:
-        super().__init__()
-        self.game = game
-        low, high = game.bounds()
-        # Brings every number of an observation to at most 1.
-        largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer(
-            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
-        )
-        parts = game.observation
-        boards = [part.shape[1:] for part in parts.values() if len(part.shape) == 3]
-        if not boards:
-            raise ValueError(f"{game.name} must have planes in its observation for this network")
-        self.board = boards[0]
-        columns: dict[bool, list[int]] = {True: [], False: []}
-        for name, part in parts.items():
-            if name != "ply":
-                columns[part.shape[1:] == self.board] += range(part.slice.start, part.slice.stop)
-        self.register_buffer("on_board", torch.tensor(columns[True]), persistent=False)
-        self.register_buffer(
-            "numbers", torch.tensor(columns[False], dtype=torch.int64), persistent=False
-        )
-        self.squares = self.board[0] * self.board[1]
-        self.planes, others = divmod(game.kernel.num_actions, self.squares)
-        inputs = len(columns[True]) // self.squares + self.planes
-        self.first = nn.Conv2d(inputs, channels, 3, padding=1, bias=False)
-        self.shift = nn.Linear(len(columns[False]) + others, channels)
-        self.blocks = nn.Sequential(*(Block(channels) for _ in range(blocks)))
-        self.policy = nn.Conv2d(channels, self.planes, 1) if self.planes else None
-        self.others = nn.Linear(channels, others) if others else None
-        self.value_planes = nn.Conv2d(channels, 8, 1)
-        self.value_hidden = nn.Linear(8 * self.squares + channels, 64)
-        self.value = nn.Linear(64, players)
-        for layer in (self.policy, self.others, self.value):
-            if layer:
-                nn.init.zeros_(layer.bias)
-                nn.init.normal_(layer.weight, std=0.01)
-        self.to(memory_format=torch.channels_last)
-
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """See the class."""
-        seen = observation * self.scale
-        moves = mask.to(seen.dtype)
-        split = self.planes * self.squares
-        planes = torch.cat((seen[:, self.on_board], moves[:, :split]), 1)
-        planes = planes.view(len(planes), -1, *self.board)
-        planes = planes.contiguous(memory_format=torch.channels_last)
-        shift = self.shift(torch.cat((seen[:, self.numbers], moves[:, split:]), 1))
-        planes = self.blocks((self.first(planes) + shift[:, :, None, None]).relu_())
-        pooled = planes.mean((2, 3))
-        logits = [self.policy(planes).flatten(1)] if self.policy else []
-        if self.others:
-            logits.append(self.others(pooled))
-        hidden = torch.cat((self.value_planes(planes).relu_().flatten(1), pooled), 1)
-        return torch.cat(logits, 1), self.value(self.value_hidden(hidden).relu_()).tanh()
-
-    @torch.inference_mode()
-    def evaluate(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """The same for the search: from and to NumPy."""
-        logits, values = self(torch.from_numpy(observations), torch.from_numpy(masks))
-        return logits.numpy(), values.numpy()
 
 
 def draw_seed() -> int:
@@ -213,18 +123,6 @@ def draw_seed() -> int:
     comes from there.
     """
     return int(torch.randint(2**62, ()))
-
-
-def search(
-    network: Network, states: State, simulations: int, seed: int | list[int], noise: float = 0.0
-) -> BatchResult:
-    """Search positions by the network's policy and values; all chance comes from a seed, or one for
-    each position.
-    """
-    threads = torch.get_num_threads()
-    settings = {**SEARCH, "dirichlet_fraction": noise, "seed": seed, "num_threads": threads}
-    with PUCT(network.game, len(states), simulations, **settings) as searcher:
-        return searcher.run(states, network.evaluate)
 
 
 def teach(game: Game, states: State, simulations: int, seed: int) -> BatchResult:
@@ -236,33 +134,6 @@ def teach(game: Game, states: State, simulations: int, seed: int) -> BatchResult
         found = searcher.run(states[lane : lane + 1], simulations)
         visits[lane, found.actions], values[lane] = found.visits, found.values
     return BatchResult(visits.argmax(1), visits, values, np.zeros(len(states), np.bool_))
-
-
-class SearchAgent(GameAgent):
-    """The network's search as an agent: it takes the most visited action, in the first `opening`
-    plies one drawn by visits.
-    """
-
-    name = "alphazero"
-
-    def __init__(self, network: Network, simulations: int, opening: int = 0) -> None:
-        self.network = network
-        self.simulations = simulations
-        self.opening = opening
-
-    def choose_lanes(
-        self, game: Game, states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any
-    ) -> None:
-        """See `GameAgent.choose_lanes`."""
-        seeds = samplers[lanes].tolist()
-        visits = search(self.network, states[lanes], self.simulations, seeds).visits
-        for row, lane in enumerate(lanes.tolist()):
-            rng = np.random.default_rng(samplers[lane])
-            weights = visits[row].astype(float)
-            if states["ply"][lane] >= self.opening:
-                weights = (weights == weights.max()).astype(float)
-            actions[lane] = rng.choice(len(weights), p=weights / weights.sum())
-            samplers[lane] = rng.integers(2**64, dtype=np.uint64)
 
 
 class Replay:
@@ -554,14 +425,14 @@ class Training:
     def save(self) -> None:
         """Write what was kept."""
         content = {**self.kept, "games": self.kept["games"].get_state()}
-        training.save(content, self.folder / training.CHECKPOINT)
+        training.save(content, self.folder / training.CHECKPOINT, KIND)
 
     def load(self) -> None:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program
         cannot have written.
         """
         path, arguments = self.folder / training.CHECKPOINT, self.arguments
-        content = training.load(path)
+        content = training.load(path, KIND)
         content.pop("settings", None)  # were read with the command line
         parts = {name: content.pop(name, None) for name in ("optimizer", "replay", "games")}
         weights = self.network.state_dict()
@@ -624,32 +495,6 @@ class Training:
                 raise SystemExit(words) from None
 
 
-def load_agent(path: str | Path, simulations: int = 100) -> SearchAgent:
-    """The best network of a checkpoint as an agent, for `arena.tournament` and all else that takes
-    agents.
-    """
-    content = training.load(Path(path))
-    settings = content.get("settings")
-    try:
-        if not isinstance(settings, dict) or not isinstance(settings.get("game"), str):
-            raise ValueError("settings must be a dict that names the game")
-        game = registry.get_game(settings["game"])
-        for name, most in (("channels", MAX_CHANNELS), ("blocks", MAX_BLOCKS)):
-            training.take(settings.get(name), 0, name)
-            training.require_range(settings[name], 1, most, name)
-        options = training.take(settings.get("options"), game.parse_options({}), "options")
-        players = game.num_players(game.parse_options(options))
-        shape = (game, players, settings["channels"], settings["blocks"])
-        with torch.device("meta"):  # of any size, without memory
-            like = Network(*shape).state_dict()
-        weights = training.take(content.get("best"), like, "best")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    network = Network(*shape)
-    network.load_state_dict(weights)
-    return SearchAgent(network, simulations)
-
-
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     """The command line, with the game's presets."""
     parser = training.make_parser(__doc__.splitlines()[0])
@@ -660,7 +505,8 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--opponents", nargs="*", default=rivals, help="to evaluate against")
     add("--grow", metavar="OPTION", help="the option that begins at 1 and grows")
     folder = "runs/alphazero-{}"
-    arguments = training.read_arguments(parser, words, PRESETS, folder, free=FREE)
+    agents = ("opponents", "yardstick")
+    arguments = training.read_arguments(parser, words, PRESETS, folder, free=FREE, agents=agents)
     for name in ARGUMENTS.keys() - {"seed", "warm-up", "gate", "grow-at", "yardstick"}:
         if (value := getattr(arguments, name.replace("-", "_"))) <= 0:
             parser.error(f"--{name} is more than 0, not {value}")
@@ -670,11 +516,6 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
         parser.error(f"--seed must be from 0 to 2**62, --threads at most {MAX_THREADS}")
     if arguments.grow is not None and type(arguments.options.get(arguments.grow)) is not int:
         parser.error(f"--grow={arguments.grow} must be an option that is a number")
-    try:
-        for opponent in (*arguments.opponents, arguments.yardstick):
-            make_agent(opponent)  # now, not at the first evaluation
-    except ValueError as error:
-        parser.error(str(error))
     return arguments
 
 

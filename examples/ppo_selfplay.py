@@ -28,7 +28,10 @@ Into the folder (`runs/GAME` by default) it writes
 - `checkpoint.pt`: everything there is, the arguments and the running games included. Ctrl-C writes
   it, too, as of the last whole update, and `--resume` continues; what comes out is, to the bit,
   what an undisturbed run gives. A checkpoint is checked before it is trusted
-  (`tabletop_envs.training`), so one from somebody else may be evaluated or continued.
+  (`tabletop_envs.training`), so one from somebody else may be evaluated or continued. Its path is
+  the name of an agent: `tabletop-envs play kirche --opponent runs/kirche/checkpoint.pt`.
+
+The network is `tabletop_envs.networks.ppo`; `--opponents` takes all names of `agents.make_agent`.
 """
 
 from __future__ import annotations
@@ -47,16 +50,14 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from torch import Tensor, nn
-from torch.nn import functional
 
 from tabletop_envs import evaluation, make_batch, training
-from tabletop_envs.agents import GameAgent, make_agent
 from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.arena import tournaments
-from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.game import Game, lane_seeds
-from tabletop_envs.kernels import engine
+from tabletop_envs.game import lane_seeds
+from tabletop_envs.networks.policy import PolicyAgent, legal_actions
+from tabletop_envs.networks.ppo import KIND, Network
 from tabletop_envs.threads import MAX_THREADS
 
 # What differs from game to game, where anything does; options on the command line go first.
@@ -75,224 +76,6 @@ IMITATED = 0.4  # in this share of the run the weight of imitation falls to 0
 FREE = "threads opponents eval_games final_games temperature evaluate_every".split()
 FREE += ["checkpoint_every"]
 GREEDY = GreedyAgent()
-
-
-def legal_actions(mask: Tensor) -> Tensor:
-    """The legal actions of masks `bool (B, n)`: `int64 (B, K)`, each row filled up with −1.
-
-    Some dozens of actions are legal, of thousands: probabilities of these alone are several times
-        faster.
-    """
-    rows, actions = mask.nonzero(as_tuple=True)
-    counts = mask.sum(-1)
-    places = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows]
-    legal = torch.full((len(mask), int(counts.max())), -1)
-    legal[rows, places] = actions
-    return legal
-
-
-def target_table(game: Game) -> Tensor:
-    """Where actions lead, `int64 (2, actions)`: from a vertical ridge, from a horizontal one.
-
-    −1: to the pastor of kirche. −2: nowhere but the square that the action names.
-    """
-    env = TabletopEnv(game)
-    env.reset(seed=0)
-    position = env.snapshot()
-    table = torch.full((2, game.kernel.num_actions), -2)
-    for row, ridge in enumerate("vh"):
-        if game.name == "kirche":
-            pieces = [{"kind": "house", "square": square, "ridge": ridge} for square in range(49)]
-            position = {**position, "phase": "moves", "pastor": -1, "pieces": [pieces, []]}
-        for action in range(game.kernel.num_actions):
-            move = game.decode(action, position)
-            if move.origin and move.target is not None:
-                table[row, action] = move.target
-    return table
-
-
-def targets(
-    game: Game, table: Tensor, observation: Tensor, rows: Tensor, actions: Tensor, squares: Tensor
-) -> Tensor:
-    """Where actions lead, `(N,)` squares, each action from one of `squares` (`target_table`)."""
-    if game.name != "kirche":
-        leads = table[0, actions]
-        return torch.where(leads == -2, squares, leads)
-    horizontal = observation[:, game.observation["ridges"].slice][rows, squares].clamp(0).long()
-    leads = table[horizontal, actions]
-    pastor = observation[:, game.observation["pastor"].slice].max(-1).indices[rows]
-    return torch.where(leads == -2, squares, torch.where(leads == -1, pastor, leads))
-
-
-def observation_planes(game: Game) -> list[npt.NDArray[np.int64]]:
-    """The places of an observation's numbers that are planes of squares, each `(rows, columns)`."""
-    numbers = np.arange(game.kernel.observation_size)
-    parts = game.split_observation(numbers).values()
-    planes = [plane for part in parts if part.ndim == 3 for plane in part]
-    if not planes:
-        raise ValueError(f"{game.name} must have planes in its observation for this network")
-    return planes
-
-
-class Board(nn.Module):
-    """The planes of observations `int8 (B, L)` as boards
-    `float32 (B, rows + 2 · reach, columns + 2 · reach, C)`.
-
-    Heights and values are shown as they are and besides number by number, in a plane for each. Off
-    the board all planes are 0, and one more plane is 1 on the board.
-    """
-
-    def __init__(self, game: Game, reach: int) -> None:
-        super().__init__()
-        self.planes = observation_planes(game)
-        self.reach = reach
-        _, high = game.bounds()
-        largest = [int(high[plane[0, 0]]) for plane in self.planes]
-        self.graded = [(at, most) for at, most in enumerate(largest) if most > 1]
-        self.size = len(self.planes) + sum(most for _, most in self.graded) + 1
-        self.register_buffer(
-            "places", torch.tensor(np.stack(self.planes, -1).ravel()), persistent=False
-        )
-
-    def forward(self, observation: Tensor) -> Tensor:
-        """See the class."""
-        rows, columns = self.planes[0].shape
-        planes = observation[:, self.places].view(-1, rows, columns, len(self.planes))
-        views = [planes, torch.ones_like(planes[..., :1])]
-        for at, most in self.graded:
-            views.append(planes[..., at, None] == torch.arange(1, most + 1))
-        around = (0, 0, self.reach, self.reach, self.reach, self.reach)
-        return functional.pad(torch.cat(views, -1).float(), around)
-
-
-class Look(nn.Module):
-    """A layer on what a `Board` shows around squares."""
-
-    def __init__(self, board: Board, size: int) -> None:
-        super().__init__()
-        self.window = 2 * board.reach + 1
-        self.columns = board.planes[0].shape[1]
-        self.squares = board.planes[0].size
-        self.layer = nn.Linear(self.window**2 * board.size, size)
-
-    def forward(self, boards: Tensor, rows: Tensor, squares: Tensor) -> Tensor:
-        """`(N, size)`, for squares `(N,)` of rows of boards. The same squares of a row are looked
-        at once.
-        """
-        pairs, pair = torch.unique(rows * self.squares + squares, return_inverse=True)
-        row, square = pairs // self.squares, pairs % self.squares
-        # Windows are views: a window's rows are copied as they lie in memory.
-        windows = boards.unfold(1, self.window, 1).unfold(2, self.window, 1)
-        windows = windows.permute(0, 1, 2, 4, 5, 3)
-        patches = windows[row, square // self.columns, square % self.columns]
-        seen: Tensor = self.layer(patches.flatten(1))[pair]
-        return seen
-
-
-class Network(nn.Module):
-    """Policy and value of the player to move.
-
-    Called with observations `int8 (B, L)` and legal actions `(B, K)` it gives the logarithms of
-    their probabilities `(B, K)`, and `(B,)` what is to be added to the heuristic's value. Two
-    layers see everything. An action's logit is one of their outputs plus a product: of what is
-    around the squares that the action comes from and leads to, and what the two layers saw, with a
-    vector for the action's plane in the game's phase. So what was learned on one square holds on
-    all.
-    """
-
-    def __init__(self, game: Game, arguments: argparse.Namespace) -> None:
-        super().__init__()
-        self.game = game
-        low, high = game.bounds()
-        # Brings every number of an observation to at most 1.
-        largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer(
-            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
-        )
-        planes = observation_planes(game)
-        besides = np.setdiff1d(np.arange(len(low)), np.concatenate(planes))
-        self.register_buffer("besides", torch.tensor(besides), persistent=False)
-        # Actions are planes of squares and then some others, whose square is the one chosen so far
-        # (in meeples).
-        actions, squares = game.kernel.num_actions, planes[0].size
-        self.squares, self.on_squares = squares, actions // squares * squares
-        others = np.maximum(np.arange(actions) - self.on_squares, 0)
-        kinds = np.arange(actions) // squares + others
-        self.register_buffer("kinds", torch.tensor(kinds), persistent=False)
-        self.register_buffer("leads", target_table(game), persistent=False)
-        phases = game.observation["phase"].shape[0] if "phase" in game.observation else 1
-        width, local = arguments.width, arguments.local
-        self.first = nn.Linear(len(low), width)
-        self.second = nn.Linear(width, width)
-        self.policy = nn.Linear(width, actions)
-        self.value = nn.Linear(width, 1)
-        self.board = Board(game, arguments.reach)
-        self.start = Look(self.board, local)
-        self.target = Look(self.board, local)
-        self.whole = nn.Linear(width + len(besides), local)
-        self.kind = nn.Embedding(phases * (int(kinds.max()) + 1), local)
-        gains = {self.first: 2**0.5, self.second: 2**0.5, self.policy: 0.01, self.value: 0.1}
-        gains = {**gains, self.start.layer: 1.0, self.target.layer: 1.0, self.whole: 1.0}
-        for layer, gain in gains.items():
-            nn.init.orthogonal_(layer.weight, gain)
-            nn.init.zeros_(layer.bias)
-        nn.init.normal_(self.kind.weight, std=0.01)
-
-    def forward(self, observation: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
-        """See the class."""
-        # Scaling the weights is less work than scaling the batch.
-        weight = self.first.weight * self.scale
-        hidden = functional.linear(observation.float(), weight, self.first.bias).relu()
-        hidden = self.second(hidden).relu()
-        rows, places = (legal >= 0).nonzero(as_tuple=True)
-        actions = legal[rows, places]
-        squares, kinds = actions % self.squares, self.kinds[actions]
-        if "chosen_field" in self.game.observation:
-            chosen = observation[:, self.game.observation["chosen_field"].slice].max(-1).indices
-            squares = torch.where(actions < self.on_squares, squares, chosen[rows])
-        if "phase" in self.game.observation:
-            phase = observation[:, self.game.observation["phase"].slice].max(-1).indices
-            kinds = kinds + (int(self.kinds[-1]) + 1) * phase[rows]
-        leads = targets(self.game, self.leads, observation, rows, actions, squares)
-        numbers = observation[:, self.besides] * self.scale[self.besides]
-        local = self.whole(torch.cat([hidden, numbers], 1))[rows]
-        boards = self.board(observation)
-        local = local + self.start(boards, rows, squares)
-        local = local + self.target(boards, rows, leads)
-        scores = (local.relu() * self.kind(kinds)).sum(-1)
-        logits = self.policy(hidden).gather(-1, legal.clamp(min=0)).masked_fill(legal < 0, -1e9)
-        logits = logits.index_put((rows, places), scores, accumulate=True)
-        return logits.log_softmax(-1), self.value(hidden).squeeze(-1)
-
-
-class PolicyAgent(GameAgent):
-    """The network as an agent for the arena. It draws its actions by their probabilities,
-    sharpened: to the power 1/temperature.
-    """
-
-    name = "policy"
-
-    def __init__(self, network: Network, temperature: float) -> None:
-        self.network = network
-        self.temperature = temperature
-
-    @torch.no_grad()
-    def choose_lanes(
-        self, game: Game, states: Any, legal: Any, samplers: Any, lanes: Any, actions: Any
-    ) -> None:
-        """See `GameAgent.choose_lanes`."""
-        observation = np.zeros((len(lanes), game.kernel.observation_size), np.int8)
-        mask = np.zeros((len(lanes), game.kernel.num_actions), np.bool_)
-        players = states["to_move"].astype(np.int64)
-        engine.observe_some(states, legal, lanes, players, observation, mask)
-        choices = legal_actions(torch.from_numpy(mask))
-        log_probs, _ = self.network(torch.from_numpy(observation), choices)
-        weights = (log_probs.double() / self.temperature).softmax(-1).numpy()
-        for row, lane in enumerate(lanes.tolist()):
-            rng = np.random.default_rng(samplers[lane])
-            place = rng.choice(len(weights[row]), p=weights[row])
-            actions[lane] = choices[row, place]
-            samplers[lane] = rng.integers(2**64, dtype=np.uint64)
 
 
 class Rollout:
@@ -480,8 +263,8 @@ class Training:
         self.seconds = 0.0
         torch.manual_seed(arguments.seed)
         torch.set_num_threads(arguments.threads)
-        self.network = Network(self.batch.game, arguments)
-        self.past = Network(self.batch.game, arguments).requires_grad_(False)
+        shape = (self.batch.game, arguments.width, arguments.local, arguments.reach)
+        self.network, self.past = Network(*shape), Network(*shape).requires_grad_(False)
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
         self.league: list[dict[str, Tensor]] = []
         self.rollout = Rollout(self.batch, arguments.plies)
@@ -517,14 +300,14 @@ class Training:
     def save(self) -> None:
         """Write what was kept."""
         content = {**self.kept, "batch": self.kept["batch"].get_state()}
-        training.save(content, self.folder / training.CHECKPOINT)
+        training.save(content, self.folder / training.CHECKPOINT, KIND)
 
     def load(self) -> None:
         """Continue from the checkpoint; ValueError, naming file and place, for what this program
         cannot have written.
         """
         path = self.folder / training.CHECKPOINT
-        content = training.load(path)
+        content = training.load(path, KIND)
         content.pop("settings", None)  # were read with the command line
         try:
             games, optimizer = content.pop("batch", None), content.pop("optimizer", None)
@@ -685,7 +468,9 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--evaluate-every", type=int, default=20, help="updates")
     add("--checkpoint-every", type=int, default=10, help="updates")
     add("--threads", type=int, default=os.cpu_count(), help="of PyTorch")
-    arguments = training.read_arguments(parser, words, PRESETS, "runs/{}", free=FREE)
+    arguments = training.read_arguments(
+        parser, words, PRESETS, "runs/{}", free=FREE, agents=("opponents",)
+    )
     for name, value in vars(arguments).items():
         if isinstance(value, bool) or not isinstance(value, int | float) or name == "seed":
             continue
@@ -695,11 +480,6 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
         parser.error(f"--seed must be below 2**63, --threads at most {MAX_THREADS}")
     if arguments.past + arguments.greedy > 1:
         parser.error("--past and --greedy are shares of the games: more than 1 together")
-    try:
-        for opponent in arguments.opponents:
-            make_agent(opponent)  # now, not at the first evaluation
-    except ValueError as error:
-        parser.error(str(error))
     return arguments
 
 

@@ -27,6 +27,10 @@ Into the folder (`runs/ray-GAME` by default) it writes
 - `checkpoint.pt`: everything that `--resume` needs, the arguments included; Ctrl-C writes it, too,
   as of the last whole round.
 
+A checkpoint's path is the name of an agent, the network without search:
+`runs/ray-kirche/checkpoint.pt`. The network is `tabletop_envs.networks.dense`; `--agent` and
+`--opponent` take all names of `agents.make_agent`, files that every machine has.
+
 A checkpoint is checked before it is trusted (`tabletop_envs.training`); which cluster is joined
 (`--address`), and with which `--runtime-env`, it never says.
 """
@@ -61,6 +65,8 @@ from tabletop_envs import make_batch, registry, training
 from tabletop_envs.agents import make_agent
 from tabletop_envs.arena import records, tournaments
 from tabletop_envs.game import Game, rewards_of_scores
+from tabletop_envs.networks.dense import KIND, TEMPERATURE, Network
+from tabletop_envs.networks.policy import PolicyAgent
 from tabletop_envs.search import PUCT
 from tabletop_envs.threads import MAX_THREADS
 
@@ -70,7 +76,6 @@ PRESETS = {"kirche": {"options": {"num_houses": 1, "max_plies": 100}}}
 # checkpoint decides.
 FREE = ("rounds", "checkpoint_every")
 LOCAL = ("address", "runtime_env", "workers", "worker_cpus", "timeout", "retries")
-TEMPERATURE = 0.25  # of the network's choices in evaluations
 EVALUATION = -1  # a unit of this number evaluates
 Samples = dict[str, npt.NDArray[Any]]
 
@@ -89,37 +94,6 @@ def joined(parts: Iterable[Samples]) -> Samples:
     """Samples one after the other: dictionaries of arrays, by their names."""
     parts = list(parts)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-class Network(nn.Module):
-    """Policy and values, two layers shared: observations `int8 (B, L)` → logits `(B, n)` and values
-    `(B, P)`.
-
-    The values are every player's expected result, the player to move first.
-    """
-
-    def __init__(self, game: Game, num_players: int, width: int) -> None:
-        super().__init__()
-        low, high = game.bounds()
-        # Brings every number of an observation to at most 1.
-        largest = np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))).clip(1)
-        self.register_buffer(
-            "scale", torch.tensor(1 / largest, dtype=torch.float32), persistent=False
-        )
-        self.first = nn.Linear(len(low), width)
-        self.second = nn.Linear(width, width)
-        self.policy = nn.Linear(width, game.kernel.num_actions)
-        self.value = nn.Linear(width, num_players)
-        gains = {self.first: 2**0.5, self.second: 2**0.5, self.policy: 0.01, self.value: 0.1}
-        for layer, gain in gains.items():
-            nn.init.orthogonal_(layer.weight, gain)
-            nn.init.zeros_(layer.bias)
-
-    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """See the class."""
-        hidden = self.first(observation * self.scale).relu()
-        hidden = self.second(hidden).relu()
-        return self.policy(hidden), self.value(hidden).tanh()
 
 
 class Packing:
@@ -289,18 +263,9 @@ class Player:
         log's line.
         """
         arguments = self.arguments
-
-        @torch.inference_mode()
-        def draw(observation: Any, mask: Any, rng: np.random.Generator) -> int:
-            logits = self.network(torch.from_numpy(observation)[None])[0][0].double().numpy()
-            # The highest of logits with Gumbel noise is a draw by their probabilities, here
-            # sharpened ones.
-            noisy = logits / TEMPERATURE + rng.gumbel(size=len(logits))
-            return int(np.where(mask, noisy, -np.inf).argmax())
-
         count = tournaments.tournament(
             arguments.game,
-            [("network", draw), arguments.opponent],
+            [("network", PolicyAgent(self.network, TEMPERATURE)), arguments.opponent],
             arguments.eval_games,
             seed=arguments.seed + 2**53,  # no deals of training
             options=arguments.options,
@@ -538,7 +503,7 @@ class Run:
             "weights": {v: torch.from_numpy(vector) for v, vector in self.weights.items()},
             "sizes": {name: self.size(name) for name in self.LOGS},
         }
-        training.save(content, self.folder / training.CHECKPOINT)
+        training.save(content, self.folder / training.CHECKPOINT, KIND)
 
     def size(self, name: str) -> int:
         """Bytes of a log; 0 before its first line. ValueError where it is a link."""
@@ -551,7 +516,7 @@ class Run:
         ValueError, naming file and place, for what this program cannot have written.
         """
         path, learner = self.folder / training.CHECKPOINT, self.learner
-        content = training.load(path)
+        content = training.load(path, KIND)
         content.pop("settings", None)  # were read with the command line
         optimizer = content.pop("optimizer", None)
         like = {
@@ -732,7 +697,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--units", type=int, default=16, help="of work in a round")
     add("--games", type=int, default=32, help="in a unit, in step")
     add("--staleness", type=int, default=1, help="rounds that players are behind the learner")
-    add("--agent", default="network", help="network, mcts:N or greedy: who plays")
+    add("--agent", default="network", help="who plays: network, or an agent's name")
     add("--simulations", type=int, default=32, help="of the network's search")
     add("--explore", type=int, default=20, help="plies of a game that are drawn by visits")
     add("--width", type=int, default=256, help="of the network's two layers")
@@ -746,12 +711,10 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     add("--evaluate-every", type=int, default=5, help="rounds")
     add("--checkpoint-every", type=int, default=1, help="rounds")
     folder = "runs/ray-{}"
-    arguments = training.read_arguments(parser, words, PRESETS, folder, free=FREE, local=LOCAL)
-    try:
-        for agent in (arguments.opponent, *({arguments.agent} - {"network"})):
-            make_agent(agent)
-    except ValueError as error:
-        parser.error(str(error))
+    agents = ("opponent", "agent")
+    arguments = training.read_arguments(
+        parser, words, PRESETS, folder, free=FREE, local=LOCAL, agents=agents, besides=("network",)
+    )
     if arguments.simulations > 2**15 - 1:  # counts are sent as int16
         parser.error(f"--simulations is at most {2**15 - 1}, not {arguments.simulations}")
     zero = ("seed", "staleness", "explore", "retries")

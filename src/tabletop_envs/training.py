@@ -83,6 +83,8 @@ def read_arguments(
     *,
     free: Collection[str] = (),
     local: Collection[str] = (),
+    agents: Collection[str] = (),
+    besides: Collection[str] = (),
 ) -> argparse.Namespace:
     """Parse a command line; with `--resume`, what it leaves out is as in the checkpoint.
 
@@ -94,6 +96,10 @@ def read_arguments(
         folder: Where runs are kept unless `--folder` is given; `{}` stands for the game's name.
         free: The arguments that may change when a run is resumed.
         local: The arguments that are not kept in the checkpoint (see `settings`).
+        agents: The arguments that name agents (`agents.make_agent`), or lists of them. Each agent
+            is made once, so that a wrong name is told now. Those that only the checkpoint names
+            must be the library's own: no code is run and no file is opened for them.
+        besides: What these arguments may be without being an agent.
 
     Returns:
         The arguments, with all of the game's `options` in place of `option`.
@@ -106,7 +112,7 @@ def read_arguments(
     arguments = parser.parse_args(words)
     game = registry.get_game(arguments.game)
     preset = dict(presets.get(game.name, {}))
-    options, kept = preset.pop("options", {}), {}
+    options, kept, asked = preset.pop("options", {}), {}, arguments
     parser.set_defaults(**preset)
     arguments = parser.parse_args(words)
     arguments.folder = arguments.folder or folder.format(game.name)
@@ -124,6 +130,9 @@ def read_arguments(
             like["options"] = game.parse_options({})
             kept = take(load(path).get("settings"), like, f"{path}: settings")
             options = kept["options"]
+            # What is left out would be as in the checkpoint.
+            parser.set_defaults(**{**kept, **dict.fromkeys(agents)})
+            asked = parser.parse_args(words)
             parser.set_defaults(**{**kept, "folder": arguments.folder})
             arguments = parser.parse_args(words)
         given = dict(map(_parse_option, arguments.option))
@@ -134,10 +143,37 @@ def read_arguments(
                 name in free or other == value,
                 f"{path} is of a run with {name}={value!r}, not {other!r}: leave it out to resume",
             )
-    except (OSError, TypeError, ValueError) as error:
+        for name in agents:
+            only_kept = arguments.resume and getattr(asked, name) is None
+            _check_agents(arguments, name, besides, path if only_kept else None)
+    except (ImportError, OSError, TypeError, ValueError) as error:
         parser.error(str(error))
     del arguments.option
     return arguments
+
+
+def _check_agents(
+    arguments: argparse.Namespace, name: str, besides: Collection[str], path: Path | None
+) -> None:
+    """ValueError where an argument names what is no agent; those of a checkpoint at `path` must be
+    the library's own.
+    """
+    from tabletop_envs.agents.naming import make_agent, own_agent
+
+    value = getattr(arguments, name)
+    for agent in value if isinstance(value, list) else [value]:
+        if agent in besides:
+            continue
+        if path is None:
+            make_agent(agent)
+            continue
+        try:
+            own_agent(agent)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} only names the agent {reprlib.repr(agent)}: no code is run and no file is "
+                f"opened for that; give --{name.replace('_', '-')} again ({error})"
+            ) from None
 
 
 def _parse_option(text: str) -> tuple[str, Any]:
@@ -165,17 +201,23 @@ def own_file(path: Path) -> Path:
     return path
 
 
-def save(content: Mapping[str, Any], path: Path) -> None:
-    """Write a checkpoint, under another name first: there is always a whole one."""
+def save(content: Mapping[str, Any], path: Path, kind: str) -> None:
+    """Write a checkpoint, under another name first: there is always a whole one.
+
+    `kind` names the program that can read it.
+    """
     # "x": a link put in its place is not followed.
     with files.replacing(path) as half, half.open("xb") as file:
-        _torch().save(content, file)
+        _torch().save({"kind": kind, **content}, file)
 
 
-def load(path: Path) -> dict[str, Any]:
+def load(path: Path, kind: str | None = None) -> dict[str, Any]:
     """The content of a checkpoint, not to be trusted before `take` has been through it.
 
-    ValueError, naming the file, for what is none, or holds more than tensors and plain types.
+    With a `kind` it must be of that one, and the content is what `save` was given.
+
+    ValueError, naming the file, for what is none, is of another kind, or holds more than tensors
+    and plain types.
     """
     require(path.is_file(), f"{path} must be a checkpoint, a file")
     try:
@@ -185,6 +227,9 @@ def load(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} must be a checkpoint: {why}") from None
     require(isinstance(content, dict), f"{path} must hold a dict")
     whole: dict[str, Any] = content
+    if kind is not None:
+        found = whole.pop("kind", None)
+        require(found == kind, f"{path}: kind must be {kind!r}, not {reprlib.repr(found)}")
     return whole
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import pickle
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -12,9 +13,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tabletop_envs.agents import fingerprint, make_agent
+from tests.agents.custom_agents import write_hostile
 from tests.examples.training import refused
+from tests.games import raw_env
 from tests.scripts import EXAMPLES, load_script
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
@@ -280,23 +285,90 @@ def test_logs_are_named_by_the_program_alone(attacked, tmp_path):
         assert victim.read_text() == "all that there is"
 
 
-def test_agents_are_made_of_checked_networks_only(attacked, tmp_path):
-    if not hasattr(attacked.example, "load_agent"):
-        pytest.skip("only AlphaZero's checkpoints become agents")
+KINDS = {
+    "ppo_selfplay": ("network", "width", "temperature"),
+    "alphazero": ("best", "channels", "simulations"),
+    "ray_selfplay": ("network", "width", "temperature"),
+}
+
+
+def test_every_checkpoint_is_an_agent_by_its_name(attacked: Attacked, tmp_path: Path) -> None:
+    _, _, setting = KINDS[attacked.example.__name__]
+    agents = [make_agent(f"{attacked.path}{more}") for more in ("", f",{setting}=2")]
+    assert len({fingerprint(agent) for agent in agents}) == 2
+    env = raw_env("kirche")
+    env.reset(seed=1)
+    for agent in agents:
+        action = agent.choose(env, np.random.default_rng(1))
+        assert env.action_mask()[action]
+        assert pickle.loads(pickle.dumps(agent)).choose(env, np.random.default_rng(1)) == action
+    other = raw_env("tuerme")
+    other.reset(seed=1)
+    with pytest.raises(ValueError, match="trained for kirche: it cannot play tuerme"):
+        agents[0].choose(other, np.random.default_rng(1))
+    for more, message in (
+        (",speed=1", f"of a checkpoint of .* can be set {setting}, not speed"),
+        (f",{setting}=-1", f"{setting} must be from"),
+        (f",{setting}=x", "must be FILE.pt or FILE.pt,KEY=NUMBER"),
+        (f",{setting}=1,{setting}=1", "is given twice"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_agent(f"{attacked.path}{more}")
+    # Further training makes another agent of the same name.
+    path = tmp_path / "checkpoint.pt"
+    shutil.copy(attacked.path, path)
+    before = make_agent(str(path))
+    data = pickle.dumps(before)
+    assert fingerprint(before) == fingerprint(agents[0])
+    content = attacked.content()
+    name = next(iter(content[KINDS[attacked.example.__name__][0]]))
+    content[KINDS[attacked.example.__name__][0]][name] += 1
+    torch.save(content, path)
+    assert fingerprint(make_agent(str(path))) != fingerprint(before)
+    with pytest.raises(ValueError, match="has changed"):
+        pickle.loads(data)
+
+
+def test_agents_are_made_of_checked_networks_only(attacked: Attacked, tmp_path: Path) -> None:
     content, path = attacked.content(), tmp_path / "checkpoint.pt"
-    assert attacked.example.load_agent(attacked.path).simulations == 100
+    code, marker = write_hostile(tmp_path, f"hostile_{attacked.example.__name__}")
+    weights, size, _ = KINDS[attacked.example.__name__]
+    entry = next(name for name in content[weights] if name.endswith("weight"))
     for place, value, message in (
+        (("kind",), "os", "kind must be ppo_selfplay, alphazero, ray_selfplay, not 'os'"),
+        (("kind",), f"{code}:agent", "kind must be"),
+        (("kind",), ["os"], "kind must be"),
         (("settings",), [], "settings must be a dict"),
         (("settings", "game"), "os", "there is no game 'os'"),
+        (("settings", "game"), f"{code}:GAME", "there is no game"),
         (("settings", "game"), 3, "names the game"),
-        (("settings", "channels"), 10**9, "channels must be from 1 to 4096"),
-        (("settings", "channels"), 4096, r"best\['scale'\]|best\[.*\] must be torch.float32"),
-        (("settings", "blocks"), True, "blocks must be of type int"),
-        (("settings", "options", "num_houses"), 99, "num_houses=99"),
-        (("settings", "options"), {"num_players": 127}, "options must have 'num_houses'"),
-        (("best",), {}, "best must have"),
-        (("best", "first.weight"), torch.zeros(4), r"best\['first.weight'\] must be"),
+        (("settings", size), 10**9, f"{size} must be from 1 to"),
+        (("settings", size), 4096, rf"{weights}\[.*\] must be torch.float32"),
+        (("settings", size), True, f"{size} must be of type int"),
+        ((weights,), {}, f"{weights} must have"),
+        ((weights, entry), torch.zeros(4), rf"{weights}\['{entry}'\] must be"),
     ):
         torch.save(changed(content, place, value), path)
-        with pytest.raises(ValueError, match=rf"checkpoint\.pt: .*({message})"):
-            attacked.example.load_agent(path)
+        with pytest.raises(ValueError, match=rf"agent '.*checkpoint\.pt': .*({message})"):
+            make_agent(str(path))
+    torch.save({"kind": Evil(), "settings": Evil()}, path)
+    with pytest.raises(ValueError, match="must be a checkpoint"):
+        make_agent(str(path))
+    assert not (tmp_path / "evil").exists() and not marker.exists()
+
+
+def test_agents_that_a_checkpoint_names_are_not_run(
+    attacked: Attacked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, path = attacked.content(), tmp_path / "checkpoint.pt"
+    code, marker = write_hostile(tmp_path, f"hostile_opponent_{attacked.example.__name__}")
+    name = f"{code}:agent"
+    single = "opponent" in content["settings"]
+    argument = "opponent" if single else "opponents"
+    torch.save(changed(content, ("settings", argument), name if single else [name]), path)
+    said = refused(attacked.example, capsys, tmp_path, "kirche", "--resume")
+    assert "only names the agent" in said and f"give --{argument} again" in said
+    assert not marker.exists()
+    words = ["kirche", "--folder", str(tmp_path), "--resume", f"--{argument}", name]
+    attacked.example.read_arguments(words)
+    assert marker.exists()

@@ -50,8 +50,8 @@ def choose(agent: GameAgent, game: Any, states: Any, legal: Any, samplers: Any) 
 # By name
 
 
-def test_names():
-    assert agent_names() == ["random", "greedy", "mcts:N"]
+def test_names() -> None:
+    assert agent_names()[:3] == ["random", "greedy", "mcts:N"]
     for name in NAMES:
         agent = make_agent(name)
         assert isinstance(agent, GameAgent) and agent.name == name

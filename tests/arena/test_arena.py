@@ -19,13 +19,14 @@ from scipy import stats
 
 from benchmarks.connect_four_game import GAME as CONNECT_FOUR
 from tabletop_envs import agents, registry
-from tabletop_envs.agents import RandomAgent
+from tabletop_envs.agents import RandomAgent, fingerprint, make_agent
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import match, ratings, records, tournaments
 from tabletop_envs.arena.ratings import Outcome, make_table
 from tabletop_envs.arena.tournaments import Plan, Tournament, play_match, tournament
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.play import session
+from tests.agents.custom_agents import write_hostile, write_mine
 from tests.games import each_case, each_game, raw_env
 
 pytest.importorskip("openskill")
@@ -90,7 +91,7 @@ def test_every_group_plays_every_deal_from_all_seats(players, agents):
 def test_games_agree_with_the_rules_and_can_be_played_again_alone(name, options, tmp_path):
     path = tmp_path / "games.jsonl"
     options = {**options, "max_plies": 40}
-    table = tournament(name, AGENTS, 4, seed=6, options=options, path=path)
+    table = tournament(name, AGENTS, 4, seed=6, options=options, output=path)
     games = read(path)  # checks them against the rules
     assert sorted(games) == list(range(table.games)) == list(range(table.planned))
     game = registry.get_game(name)
@@ -114,7 +115,7 @@ def test_results_depend_neither_on_lanes_nor_on_processes(tmp_path, monkeypatch)
         path = tmp_path / name
         options = {"max_plies": 250}
         table = tournament(
-            "meeples", AGENTS, 12, seed=3, options=options, path=path, workers=workers
+            "meeples", AGENTS, 12, seed=3, options=options, output=path, workers=workers
         )
         games[name] = read(path), table
     (one, table), (many, other), (processes, another) = games.values()
@@ -177,7 +178,7 @@ def test_an_illegal_action_is_named_and_no_such_game_is_kept(tmp_path, action, m
 
     path = tmp_path / "games.jsonl"
     with pytest.raises(ValueError, match=f"agent 'bad' as player_[01] chose {message}.*seed 4"):
-        tournament("kirche", [("bad", bad), "random"], 2, seed=4, path=path)
+        tournament("kirche", [("bad", bad), "random"], 2, seed=4, output=path)
     assert not path.exists()
 
 
@@ -202,8 +203,6 @@ def test_an_illegal_action_of_a_game_agent_is_found():
 @pytest.mark.parametrize(
     ("agents", "error", "message"),
     [
-        (["random"], ValueError, r"agents=\['random'\] must be two agents or more"),
-        (["random", "random"], ValueError, "'random' is given twice"),
         (["random", "grady"], ValueError, "no agent 'grady'"),
         (["random", drawn], TypeError, "no name"),
         (["random", ("x",)], TypeError, "not a pair"),
@@ -223,7 +222,7 @@ SMALL = {"num_houses": 2, "max_plies": 30}
 
 def play_small(path: Path | None, games: int = 8, **changes: Any) -> ratings.Table:
     arguments = {"seed": 5, "options": SMALL, "agents": AGENTS, **changes}
-    return tournament("kirche", games=games, path=path, **arguments)
+    return tournament("kirche", games=games, output=path, **arguments)
 
 
 def test_a_file_cut_anywhere_leads_to_the_same_table(tmp_path):
@@ -274,7 +273,7 @@ def test_a_file_of_another_tournament_is_refused_and_not_touched(tmp_path):
                 play_small(path, **changes)
             assert path.read_bytes() == whole + tail
     with pytest.raises(ValueError, match="another tournament: its game is 'kirche-v0'"):
-        tournament("tuerme", AGENTS, 2, seed=5, path=path)
+        tournament("tuerme", AGENTS, 2, seed=5, output=path)
 
 
 def test_a_file_of_something_else_is_refused_and_not_touched(tmp_path):
@@ -382,7 +381,7 @@ def test_no_two_tournaments_write_to_one_file(tmp_path):
 
 def test_no_file_is_left_where_nothing_was_played(tmp_path):
     path = tmp_path / "games.jsonl"
-    for played in (Tournament("kirche", AGENTS, 8, path=path) for _ in range(2)):
+    for played in (Tournament("kirche", AGENTS, 8, output=path) for _ in range(2)):
         assert path.exists()
         steps = played.play()
         next(steps)
@@ -392,12 +391,92 @@ def test_no_file_is_left_where_nothing_was_played(tmp_path):
         play_small(tmp_path)
     os.mkfifo(path)
     with pytest.raises(OSError, match="must be a regular file"):
-        Tournament("kirche", AGENTS, 8, 5, path=path)
+        Tournament("kirche", AGENTS, 8, 5, output=path)
 
 
 def test_agents_for_several_processes_must_be_picklable():
     with pytest.raises(ValueError, match=r"agent 'mine' must be picklable.*workers=1"):
         tournament("kirche", ["random", ("mine", lambda *_: 0)], 2, workers=2)
+
+
+def test_agents_by_name_play_in_every_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every process has this folder on its path, and is to take the file all the same.
+    monkeypatch.chdir(tmp_path)
+    write_mine(tmp_path, "agents_of_processes")
+    names = [f"agents_of_processes.py:{name}" for name in ("draw", "Mine", "make")]
+    one = tournament("kirche", names, 4, 3, SMALL, output="one.jsonl")
+    two = tournament("kirche", names, 4, 3, SMALL, output="two.jsonl", workers=2)
+    assert one == two and {standing.agent for standing in one.standings} == set(names)
+    first = read(Path("one.jsonl"))[0]
+    assert first.fingerprints == [fingerprint(make_agent(name)) for name in first.agents]
+    with pytest.raises(ValueError, match=r"agent .*illegal.* chose action .* which is illegal"):
+        tournament("kirche", ["random", "agents_of_processes.py:illegal"], 2, 3, SMALL)
+
+
+def test_a_file_that_names_code_runs_none(tmp_path: Path) -> None:
+    path, (code, marker) = tmp_path / "games.jsonl", write_hostile(tmp_path, "hostile_tournament")
+    play_small(path, 4)
+    text = path.read_text()
+    for name in (f"{code}:agent", "hostile_tournament:agent"):
+        path.write_text(text.replace("drawn", name))
+        games = list(records.read_records(path))
+        assert name in games[0].agents
+        for game in games:
+            list(records.replay(game))
+        with pytest.raises(ValueError, match="another tournament: its agents"):
+            play_small(path, 8)
+        # Only when it is given it is run, and it is not the one that has played.
+        if code.name in name:
+            assert not marker.exists()
+            with pytest.raises(ValueError, match="played by another agent"):
+                play_small(path, 8, agents=["random", name])
+            assert marker.exists()
+            marker.unlink()
+    assert not marker.exists()
+
+
+# An agent alone
+
+
+@pytest.mark.parametrize(
+    ("name", "players", "options"),
+    [("kirche", 2, {}), ("tuerme", 3, {"num_players": 3}), ("meeples", 4, {"num_players": 4})],
+)
+def test_an_agent_alone_plays_itself(
+    name: str, players: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    path, options = tmp_path / "games.jsonl", {**options, "max_plies": 12}
+    table = tournament(name, ["random"], 5, 9, options, path)
+    games = read(path)
+    assert table.games == table.planned == len(games) == 5
+    assert all(game.agents == ["random"] * players for game in games.values())
+    # Each game is another deal.
+    assert [games[number].seed for number in range(5)] == list(range(9, 14))
+    assert len(table.seats) == players and not table.pairs
+    assert sum(seat.score or 0 for seat in table.seats) == pytest.approx(1)
+    assert table.standings[0].mu is None and table.standings[0].games == 5
+    assert f"player_{players - 1}: first" in str(table) and "score" in str(table)
+    for repeated in (["random"] * 2, [("random", agents.make_agent("random"))] * players):
+        assert tournament(name, repeated, 5, 9, options) == table
+    assert tournament(name, ["random"], 7, 9, options, path).games == 7
+
+
+def test_what_is_given_twice_beside_others_is_refused() -> None:
+    with pytest.raises(ValueError, match="agent 'random' is given twice"):
+        tournament("kirche", ["random", "greedy", "random"], 2)
+    with pytest.raises(ValueError, match=r"agents=\[\] must be one agent or more"):
+        tournament("kirche", [], 2)
+
+
+def test_seats_are_rated_by_all_games_and_repeated_ones_are_counted() -> None:
+    def first(observation: Any, mask: Any, rng: Any) -> int:
+        return int(mask.argmax())
+
+    table = tournament("kirche", [("first", first)], 6, 1, SMALL)
+    assert table.distinct == 1 and table.games == 6
+    assert play_small(None, 6).distinct > 1
 
 
 def test_games_are_registered_ones() -> None:

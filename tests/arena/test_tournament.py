@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabletop_envs import agents, registry
-from tabletop_envs.agents import RandomAgent
+from tabletop_envs import registry
+from tabletop_envs.agents import RandomAgent, naming
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records, tournaments
 from tabletop_envs.cli.tournament_command import cross_table, seats_table, standings_table
+from tests.agents.custom_agents import write_mine
 from tests.arena.test_arena import drawn, outcome, small_table, table_of
 from tests.cli.command_line import plain, run, run_json
 from tests.games import each_game
@@ -28,7 +29,7 @@ pytest.importorskip("openskill")
 @pytest.fixture(autouse=True)
 def fast_agents(monkeypatch):
     """More agents with names that compile quickly."""
-    monkeypatch.setattr(agents, "GreedyAgent", RandomAgent)
+    monkeypatch.setattr(naming, "GreedyAgent", RandomAgent)
     monkeypatch.setattr(MCTSAgent, "from_name", lambda name: RandomAgent())
 
 
@@ -49,7 +50,7 @@ def test_the_words_of_the_issue(name):
 def test_players_and_output(tmp_path):
     path = tmp_path / "games.jsonl"
     words = [
-        *"tournament tuerme random greedy mcts:9 --games 3 --players 3".split(),
+        *"tournament tuerme random greedy mcts:9 --games 3 --option num_players=3".split(),
         *f"--option max_plies=12 --option slide=true --seed 4 --output {path}".split(),
     ]
     first = run_json(*words)
@@ -67,7 +68,6 @@ def test_players_and_output(tmp_path):
     assert run_json(*seedless) == first
     assert path.read_bytes() == whole
     assert run_json(*words, "--workers", "2") == first
-    run("tournament", "kirche", "random", "greedy", "--games", "1", "--players", "2")
 
 
 def test_without_a_seed_a_new_one_is_drawn_and_shown():
@@ -84,20 +84,20 @@ def test_without_a_seed_a_new_one_is_drawn_and_shown():
         ("chess random greedy", ["'chess'"]),
         ("kirche", ["AGENT"]),
         ("kirche --games 3", ["Missing argument", "AGENT"]),
-        ("kirche random", ["AGENT", "there must be two agents or more", "'random' is"]),
         ("kirche random mcts", ["AGENT", "did you mean 'mcts:400'?"]),
-        ("kirche random random", ["AGENT", "'random' is given twice"]),
+        ("kirche random greedy random", ["AGENT", "'random' is given twice"]),
         ("kirche random gredy", ["no agent 'gredy'", "did you mean 'greedy'?"]),
         ("kirche random greedy --games 0", ["--games"]),
         ("kirche random greedy --seed -1", ["--seed"]),
         ("kirche random greedy --workers 0", ["--workers"]),
-        ("kirche random greedy --players 3", ["--players: 3 must be 2 in kirche"]),
-        ("tuerme random greedy --players 9", ["--players: 9 must be an integer from 2 to 4"]),
+        ("kirche random mine.py:agent", ["AGENT", "there is no file", "mine.py"]),
+        ("kirche random mine.pt", ["AGENT", "mine.pt is not there"]),
+        ("kirche random greedy:best", ["AGENT", "no evaluation 'best'"]),
+        ("tuerme random greedy --option num_players=9", ["num_players=9"]),
         (
-            "tuerme random greedy --players 3 --option num_players=2",
-            ["--players: --option num_players says the same"],
+            "kirche random greedy --option hauses=1",
+            ["unexpected keyword argument 'hauses'"],
         ),
-        ("kirche random greedy --option hauses=1", ["unexpected keyword argument 'hauses'"]),
         ("kirche random greedy --output {folder}", ["--output", "directory"]),
         ("kirche random greedy --output {folder}/no/x", ["--output", "there is no folder"]),
         ("kirche random greedy --output {file}", ["--output", "line 1", "no JSON"]),
@@ -111,6 +111,35 @@ def test_wrong_words_get_an_error_that_helps(words, expected, tmp_path):
     for part in expected:
         assert part in plain(result.stderr)
     assert file.read_text() == "precious\n"
+
+
+def test_an_agent_alone_shows_the_seats(monkeypatch):
+    # There is nothing to rate.
+    monkeypatch.setitem(sys.modules, "openskill", None)
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    words = "--games 5 --seed 3 --option num_players=3 --option max_plies=12".split()
+    alone = run_json("tournament", "meeples", "greedy", *words)
+    assert alone["games"] == alone["planned"] == 5 and len(alone["seats"]) == 3
+    assert run_json("tournament", "meeples", "greedy", "greedy", *words) == alone
+    shown = plain(run("tournament", "meeples", "greedy", *words).stdout)
+    assert "greedy against itself, by seats" in shown
+    for seat in alone["seats"]:
+        assert f"player_{seat['seat']} {seat['first']} {100 * seat['score']:.1f}%" in shown
+    assert "rating" not in shown and "against that of the column" not in shown
+
+
+def test_an_agent_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_mine(tmp_path, "agents_of_the_command")
+    words = "tournament kirche random --games 2 --seed 1 --option max_plies=12".split()
+    document = run_json(*words, "agents_of_the_command.py:draw")
+    assert {one["agent"] for one in document["standings"]} == {
+        "random",
+        "agents_of_the_command.py:draw",
+    }
+    result = run(*words, "agents_of_the_command.py:illegal", exit_code=1)
+    assert "agents_of_the_command.py:illegal' as player_" in plain(result.stderr)
+    assert "which is illegal" in plain(result.stderr)
 
 
 def test_without_openskill_an_error_names_the_extra(monkeypatch):
@@ -179,6 +208,7 @@ SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from tabletop_envs import agents
+from tabletop_envs.agents import naming
 from tabletop_envs.cli import main
 
 class Slow(agents.RandomAgent):
@@ -188,7 +218,7 @@ class Slow(agents.RandomAgent):
         time.sleep(0.01)
         super().choose_lanes(*arguments)
 
-agents.GreedyAgent = Slow
+naming.GreedyAgent = Slow
 main()
 """
 

@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -22,7 +24,9 @@ from tabletop_envs.cli.selfplay_command import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
 from tabletop_envs.envs.kirche import Kirche
 from tabletop_envs.game import Option, max_plies_option
+from tests.agents.custom_agents import write_mine
 from tests.cli.command_line import plain, run, run_json
+from tests.games import legal_actions, over, raw_env
 from tests.registered import as_before
 from tests.terminals import MAIN, terminal
 
@@ -42,7 +46,7 @@ def run_python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("game", IDS)
 def test_counts_are_those_of_one_rollout_of_the_batch_engine(game):
     # Numbers of games and actions that neither threads nor slices divide evenly.
-    words = "--steps 201 --num-envs 130 --threads 2 --seed 5 --option max_plies=60"
+    words = "--steps 201 --num-envs 130 --num-threads 2 --seed 5 --option max_plies=60"
     document = run_json("selfplay", game, *words.split())
     with tabletop_envs.make_batch(game, 130, seed=5, max_plies=60) as batch:
         expected = batch.rollout(201)
@@ -61,7 +65,48 @@ def test_counts_are_those_of_one_rollout_of_the_batch_engine(game):
     assert document["interrupted"] is False
 
 
-def test_without_a_seed_a_new_one_is_drawn_and_shown():
+def lowest_actions(lane: int, steps: int, **options: Any) -> list[dict[str, Any]]:
+    """What the games of a lane come to in which everybody plays the lowest legal action."""
+    env, ended = raw_env("kirche", **options), []
+    env.reset(seed=5 + lane)
+    for _ in range(steps):
+        env.step(legal_actions(env)[0])
+        if over(env):
+            outcome = env.snapshot()["outcome"]
+            ended.append({"plies": env.snapshot()["ply"], **outcome})
+            env.reset()
+    return ended
+
+
+def test_an_agent_plays_all_seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_mine(tmp_path, "agents_of_selfplay")
+    options = {"num_houses": 1, "max_plies": 25}
+    words = "selfplay kirche --steps 60 --num-envs 9 --seed 5 --option num_houses=1".split()
+    words += ["--option", "max_plies=25", "--agent"]
+    document = run_json(*words, "agents_of_selfplay.py:first")
+    entry = document["games"][0]
+    ended = [game for lane in range(9) for game in lowest_actions(lane, 60, **options)]
+    assert document["agent"] == "agents_of_selfplay.py:first"
+    assert (entry["actions"], entry["games"]) == (540, len(ended))
+    assert entry["longest"] == max(game["plies"] for game in ended)
+    assert entry["by_limit"] == sum(game["by_limit"] for game in ended)
+    assert entry["mean_length"] == pytest.approx(np.mean([game["plies"] for game in ended]))
+    for seat, player in enumerate(entry["players"]):
+        rewards = [game["rewards"][seat] for game in ended]
+        assert player["wins"] == sum(reward > 0 for reward in rewards)
+        assert player["mean_reward"] == pytest.approx(np.mean(rewards))
+        assert player["mean_score"] == pytest.approx(np.mean([g["scores"][seat] for g in ended]))
+    # Chance of the agent comes from the seed, too.
+    drawn = [run_json(*words, "agents_of_selfplay.py:draw")["games"][0] for _ in range(2)]
+    assert drawn[0]["players"] == drawn[1]["players"]
+    error = plain(run(*words, "agents_of_selfplay.py:illegal", exit_code=1).stderr)
+    assert "agent 'agents_of_selfplay.py:illegal'" in error and "illegal" in error
+    error = plain(run(*words, "agents_of_selfplay.py:no", exit_code=2).stderr)
+    assert "--agent" in error
+
+
+def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
     words = ("selfplay", "kirche", "--steps", "400", "--num-envs", "8")
     first, second = run_json(*words), run_json(*words)
     assert first["seed"] != second["seed"]
@@ -177,8 +222,8 @@ def test_options_are_read_as_numbers_truth_values_or_texts():
         (["--steps", "many"], ["--steps", "integer"]),
         (["--num-envs", "0"], ["--num-envs", "1"]),
         (["--num-envs", str(10**12), "--steps", "1"], ["--num-envs", "from 1 to 2147483647"]),
-        (["--threads", "-2"], ["--threads", "1"]),
-        (["--threads", "5000", "--steps", "1"], ["--threads", "from 1 to 1024"]),
+        (["--num-threads", "-2"], ["--num-threads", "1"]),
+        (["--num-threads", "5000", "--steps", "1"], ["--num-threads", "from 1 to 1024"]),
         (["--seed", "-1"], ["--seed", "0"]),
     ],
     ids=" ".join,

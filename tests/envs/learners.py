@@ -21,6 +21,11 @@ def random_callable(observation: Any, action_mask: Any, rng: np.random.Generator
     return int(rng.choice(np.flatnonzero(action_mask)))
 
 
+def first_legal(observation: Any, action_mask: Any, rng: np.random.Generator) -> int:
+    """Another one: the legal action with the lowest number."""
+    return int(np.flatnonzero(action_mask)[0])
+
+
 class Recorder:
     """A callable that plays random legal actions and remembers what it was shown and played."""
 

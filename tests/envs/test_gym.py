@@ -15,9 +15,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 
 from tabletop_envs import make_batch, registry
+from tests.agents.custom_agents import write_mine
 from tests.envs.learners import (
     LastLegal,
     Recorder,
+    first_legal,
     illegal_action,
     legal_action,
     make,
@@ -286,6 +288,43 @@ def test_the_library_s_agents_play_by_name(opponent):
         env = make("kirche", opponents=opponent, num_houses=1, max_plies=12)
         runs.append(play_episode(env, env.reset(seed=1)[1], np.random.default_rng(0)))
     assert data_equivalence(*runs, exact=True)
+
+
+def test_agents_of_a_file_play_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_mine(tmp_path, "agents_of_gym")
+    episodes = {}
+    for opponents in (
+        "agents_of_gym.py:make",
+        f"{path}:first",
+        first_legal,
+        "agents_of_gym.py:draw",
+    ):
+        env = make("kirche", opponents=opponents, num_houses=1, max_plies=12, seat=0)
+        _, info = env.reset(seed=1)
+        twins = (
+            [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+            if "make" in str(opponents)
+            else []
+        )
+        episodes[opponents] = play_episode(env, info, np.random.default_rng(0))
+        for twin in twins:
+            again = play_episode(twin, info, np.random.default_rng(0))
+            assert data_equivalence(again, episodes[opponents], exact=True)
+    by_name, by_path, callable_, drawing = episodes.values()
+    assert data_equivalence(by_name, by_path, exact=True)
+    assert data_equivalence(by_name, callable_, exact=True)
+    assert not data_equivalence(by_name, drawing, exact=True)
+    vector = gymnasium.make_vec(
+        registry.gym_id("kirche"), num_envs=3, opponents="agents_of_gym.py:first", num_houses=1
+    )
+    vector.reset(seed=1)
+    vector.step(vector.action_space.sample())
+    env = make("kirche", opponents="agents_of_gym.py:illegal", seat=1)
+    with pytest.raises(ValueError, match=r"agents_of_gym.py:illegal.* illegal"):
+        env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"'frist'.*did you mean 'first'"):
+        make("kirche", opponents="agents_of_gym.py:frist")
 
 
 @each_game

@@ -59,11 +59,11 @@ def test_it_runs_and_writes_its_logs(name, example, monkeypatch, tmp_path, capsy
     again.run()
     assert rows(tmp_path / "progress.csv") == progress
     assert [row["games"] for row in rows(tmp_path / "evaluation.csv")] == ["3", "3", "5"]
-    agent = example.load_agent(tmp_path / "checkpoint.pt", 2)
+    agent = f"{tmp_path / 'checkpoint.pt'},simulations=2"
     table = tournaments.tournament(
         name, [agent, "random"], 3, seed=1, options=run.batch.options, ratings=False
     )
-    assert table.pair("alphazero", "random").count.games >= 3
+    assert table.pair(agent, "random").count.games >= 3
 
 
 def test_an_interrupted_run_ends_as_an_undisturbed_one(example, monkeypatch, tmp_path):

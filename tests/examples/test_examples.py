@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from tabletop_envs.arena.tournaments import tournament
 from tests.games import each_game, play, raw_env
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -48,6 +50,26 @@ def test_monte_carlo_takes_a_win_at_once():
     )
     action = example["search"](env, 1, np.random.default_rng(1))
     assert env.action_to_str(action).startswith("move house 2,6 left 2")
+
+
+def test_a_study_of_seats(capsys):
+    main = runpy.run_path(str(EXAMPLES / "study_seats.py"))["main"]
+    main("kirche --agents random --games 6 --seed 3".split())
+    heading, *seats = capsys.readouterr().out.splitlines()
+    assert heading.split()[:3] == ["agent", "players", "seat"]
+    table = tournament("kirche", ["random"], 6, 3)
+    assert [line.split()[:6] for line in seats] == [
+        ["random", "2", f"player_{seat.seat}", "6", f"{seat.first}", f"{seat.score:.1%}"]
+        for seat in table.seats
+    ]
+    for words, message in (
+        ("chess", "no game 'chess'"),
+        ("kirche --players 3", "--players 3 must be one of 2 in kirche"),
+        ("kirche --agents gredy", "no agent 'gredy'"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(words.split())
+        assert message in capsys.readouterr().err
 
 
 def test_the_command(capsys, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra train")
 
 from tabletop_envs import registry  # noqa: E402
+from tabletop_envs.networks import ppo  # noqa: E402
 from tests.adapters.common import guarded  # noqa: E402
 from tests.examples.training import (  # noqa: E402
     interrupted_and_resumed,
@@ -229,12 +230,12 @@ def test_illegal_actions_have_no_probability(example, monkeypatch, tmp_path):
 
 
 @each_game
-def test_boards_show_the_planes_and_nothing_around(name, example):
+def test_boards_show_the_planes_and_nothing_around(name: str) -> None:
     game = registry.get_game(name)
     low, high = game.bounds()
     rng = np.random.default_rng(5)
     observation = rng.integers(low, high.astype(int) + 1, (3, len(low))).astype(np.int8)
-    board = example.Board(game, 2)
+    board = ppo.Board(game, 2)
     boards = board(torch.from_numpy(observation)).numpy()
     parts = game.split_observation(observation).values()
     planes = np.concatenate([part for part in parts if part.ndim == 4], 1)
@@ -252,12 +253,12 @@ def test_boards_show_the_planes_and_nothing_around(name, example):
 
 
 @each_game
-def test_only_what_is_around_a_square_moves_what_is_seen_of_it(name, example):
+def test_only_what_is_around_a_square_moves_what_is_seen_of_it(name: str) -> None:
     game = registry.get_game(name)
-    board = example.Board(game, 1)
-    look = example.Look(board, 8)
+    board = ppo.Board(game, 1)
+    look = ppo.Look(board, 8)
     observation = torch.zeros((1, game.kernel.observation_size), dtype=torch.int8)
-    planes = example.observation_planes(game)
+    planes = ppo.observation_planes(game)
     rows, columns = planes[0].shape
     square = 2 * columns + 2
     at = (torch.tensor([0]), torch.tensor([square]))
@@ -287,13 +288,13 @@ def taken(snapshot: dict[str, Any]) -> set[int]:
 @pytest.mark.parametrize("name", ["kirche", "tuerme"])
 def test_moves_lead_where_the_game_says(name, example):
     game = registry.get_game(name)
-    squares, table = example.observation_planes(game)[0].size, example.target_table(game)
+    squares, table = ppo.observation_planes(game)[0].size, ppo.target_table(game)
     batch = example.make_batch(name, 16, seed=4)
     moves = 0
     for _ in range(60):
         actions = batch.sample_actions().copy()
         starts = actions % squares
-        leads = example.targets(
+        leads = ppo.targets(
             game,
             table,
             torch.from_numpy(batch.observation),

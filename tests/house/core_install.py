@@ -25,7 +25,9 @@ import tabletop_envs
 from tabletop_envs import kirche_v0, registry, search
 
 # The packages in which some modules need an extra as soon as they are imported.
-WITH_EXTRAS = ("tabletop_envs.adapters.", "tabletop_envs.play.web.", "tabletop_envs.cli.")
+WITH_EXTRAS = tuple(
+    f"tabletop_envs.{name}" for name in ("adapters.", "play.web.", "cli.", "networks")
+)
 
 
 def refusal(action: Callable[[], object]) -> str:

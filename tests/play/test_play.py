@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tabletop_envs import agents, cli, registry
-from tabletop_envs.agents import RandomAgent
+from tabletop_envs import cli, registry
+from tabletop_envs.agents import RandomAgent, naming
 from tabletop_envs.arena import records
 from tabletop_envs.kernels.meeples.material import REROLL
 from tabletop_envs.play.session import Session, load, save
@@ -144,7 +144,7 @@ class Watched(RandomAgent):
 
 def test_every_choice_has_chance_of_its_own(monkeypatch):
     watched = Watched()
-    monkeypatch.setattr(agents, "GreedyAgent", lambda: watched)
+    monkeypatch.setattr(naming, "GreedyAgent", lambda: watched)
     go_on(
         Session("tuerme", ["human", "greedy", "greedy"], 1, {"num_players": 3}), random.Random(1), 9
     )
@@ -448,8 +448,10 @@ class Broken(RandomAgent):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(error, monkeypatch):
-    monkeypatch.setattr(agents, "GreedyAgent", lambda: Broken(error))
+def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "GreedyAgent", lambda: Broken(error))
     words = ["play", "kirche", "--opponent", "greedy", "--seed", "2"]
     result = CliRunner().invoke(cli.make_app(), words, input="1\n1\n1\n1\n")
     if error is KeyboardInterrupt:

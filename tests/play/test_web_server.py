@@ -257,6 +257,7 @@ def test_malformed_and_illegal_requests(client, web, content, status):
         {"agents": ["human", 3]},
         {"agents": ["human"]},
         {"agents": ["human", "<script>"]},
+        {"agents": ["human", "this:module"]},
         {"options": []},
         {"options": {"num_houses": 99}},
         {"options": {"num_houses": None}},

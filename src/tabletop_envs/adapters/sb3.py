@@ -63,9 +63,10 @@ def make_vec_env(
     Args:
         game: The game, or its name or id.
         num_envs: How many games.
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
-            agent, a callable `(observation, action_mask, rng) -> action`, or a list of
-            `num_players − 1` of these.
+        opponents: Who plays the other seats: a name (`agents.naming` has all: `"greedy"`,
+            `"mcts:200"`, `"mine.py:policy"`, `"runs/kirche/checkpoint.pt"`), a game agent, a
+            callable `(observation, action_mask, rng) -> action`, or a list of `num_players − 1` of
+            these.
         seat: The learner's player index, or None: drawn in every game.
         seed: A number `s` (game i gets `s + i`), for the first `reset`; None: fresh entropy.
         **options: `on_illegal`, `render_mode`, and the game's options.

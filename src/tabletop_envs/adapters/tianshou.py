@@ -120,10 +120,10 @@ def make_vector_env(
     Args:
         game: The game, or its name or id.
         num_envs: How many games.
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
-            agent, a callable `(observation, action_mask, rng) -> action`, or a list of
-            `num_players − 1` of these. `"self"`: self-play, a step is an action of the player to
-            move (`obs.agent_id`).
+        opponents: Who plays the other seats: a name (`agents.naming` has all: `"greedy"`,
+            `"mcts:200"`, `"mine.py:policy"`, `"runs/kirche/checkpoint.pt"`), a game agent, a
+            callable `(observation, action_mask, rng) -> action`, or a list of `num_players − 1` of
+            these. `"self"`: self-play, a step is an action of the player to move (`obs.agent_id`).
         seat: The learner's player index, or None: drawn in every game. Must be None in self-play.
         seed: A number `s` (game i gets `s + i`); None: fresh entropy.
         on_illegal: `"lose"`: an illegal action of the learner loses the game. `"raise"`: it raises

@@ -34,8 +34,8 @@ class Plan:
     groups: list[tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        if len(self.agents) < 2:
-            raise ValueError(f"agents={list(self.agents)} must be two agents or more")
+        if not self.agents:
+            raise ValueError("agents=[] must be one agent or more")
         if len(self.agents) >= self.players:
             groups = list(combinations(self.agents, self.players))
         else:
@@ -68,7 +68,9 @@ class Plan:
     def match(self, number: int) -> Match:
         """Game `number`. Groups take turns, so that an interrupted tournament is a smaller one."""
         turn, group = divmod(number, len(self.groups))
-        deal, rotation = divmod(turn, self.players)
+        # An agent alone has nobody to change seats with: every game is another deal.
+        seatings = self.players if len(self.agents) > 1 else 1
+        deal, rotation = divmod(turn, seatings)
         orders = list(permutations(range(1, self.players)))
         order = (0, *orders[deal % len(orders)])
         seats = [

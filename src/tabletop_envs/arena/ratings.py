@@ -166,6 +166,7 @@ class Table:
         standings: The agents, the best first: by rating, or by score where ratings are left out.
         pairs: Every ordered pair of agents that met.
         seats: The seats.
+        distinct: How many different games there were.
     """
 
     game: str
@@ -178,6 +179,7 @@ class Table:
     standings: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
     seats: tuple[Seat, ...]
+    distinct: int
 
     def pair(self, agent: str, other: str) -> Pair:
         """The results of an agent against another; ValueError where they did not meet."""
@@ -192,7 +194,13 @@ class Table:
 
     def __str__(self) -> str:
         lines = [f"{self.game}: {self.games} games, seed {self.seed}"]
-        for standing in self.standings:
+        for seat in self.seats:
+            lines.append(
+                f"player_{seat.seat}: first {seat.first}, score {_percent(seat.score)} "
+                f"(95 %: {seat.low:.1%} to {seat.high:.1%})"
+            )
+        # Against itself an agent's score is 1/players.
+        for standing in self.standings if len(self.standings) > 1 else ():
             line = f"{standing.agent}: score {_percent(standing.score)}"
             if standing.mu is not None:
                 line += f"  rating {standing.mu:.1f} ± {standing.sigma:.1f}"
@@ -246,7 +254,12 @@ def make_table(
         tuple(standings),
         tuple(pair for pair in pairs if pair.count.games),
         tuple(_seat(seat, games) for seat in range(players)),
+        _distinct(games),
     )
+
+
+def _distinct(games: Sequence[Outcome]) -> int:
+    return len({(game.seats, game.scores, game.digest) for game in games})
 
 
 def _standing(agent: str, games: Sequence[Outcome], rating: tuple[float, float] | None) -> Standing:
@@ -273,7 +286,7 @@ def _pair(agent: str, other: str, games: Sequence[Outcome], players: int) -> Pai
         other,
         Count.of(values),
         tuple(map(_mean, seats)),
-        len({(game.seats, game.scores, game.digest) for game in own}),
+        _distinct(own),
     )
 
 

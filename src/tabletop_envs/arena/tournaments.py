@@ -5,17 +5,17 @@ In use::
     from tabletop_envs.arena import tournaments
 
     agents = ["random", "greedy", ("mine", policy)]
-    table = tournaments.tournament("kirche", agents, games=200, seed=1, path="kirche.jsonl")
+    table = tournaments.tournament("kirche", agents, games=200, seed=1, output="kirche.jsonl")
     print(table)  # table.standings, table.pairs, table.seats
 
 Groups
     With two players all pairs of agents, with more all groups of as many agents as there are seats.
     Where there are fewer agents than seats, the groups in which all of them sit, some in several
-    seats.
+    seats. A single agent plays against itself, in all seats, which shows what the seats are worth.
 Seats
     Each group plays each deal once from every seating of a rotation: with two players each deal
     twice, with swapped seats. With three and four players the neighbours change from deal to deal
-    as well.
+    as well. An agent alone plays every deal once.
 Deals
     Deal d of the seed s is the game after `reset(seed=s + d)`, the same for all groups.
 Chance
@@ -33,8 +33,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabletop_envs import checks, registry
-from tabletop_envs.agents import fingerprint, make_agent
+from tabletop_envs.agents import fingerprint
 from tabletop_envs.agents.agent import Agent, GameAgent
+from tabletop_envs.agents.naming import AgentSpec, split_spec
 from tabletop_envs.arena import records
 from tabletop_envs.arena.match import Match, play_matches
 from tabletop_envs.arena.pairings import Plan
@@ -55,26 +56,16 @@ __all__ = [
     "tournament",
 ]
 
-# A name of the library's agents, a game agent, or a name and a custom agent.
-AgentSpec = str | GameAgent | tuple[str, GameAgent | Agent]
-
 
 def named_agents(specs: Sequence[AgentSpec]) -> dict[str, GameAgent | Agent]:
-    """The agents by name; TypeError or ValueError for what is none, and for a repeated name."""
+    """The agents by name; one that is given several times, and no other, is one agent.
+
+    TypeError or ValueError for what is no agent, and for a name that is repeated among others.
+    """
     agents: dict[str, GameAgent | Agent] = {}
-    for spec in checks.sequence("agents", specs, "agents"):
-        if isinstance(spec, tuple):
-            if len(spec) != 2 or not isinstance(spec[0], str) or not spec[0]:
-                raise TypeError(f"agent {spec!r} is not a pair of a name and an agent")
-            name, agent = spec[0], make_agent(spec[1])
-        else:
-            agent = make_agent(spec)
-            if isinstance(spec, str):
-                name = spec
-            elif isinstance(agent, GameAgent):
-                name = agent.name
-            else:
-                raise TypeError(f"agent {spec!r} has no name: give a pair (name, agent)")
+    listed = list(checks.sequence("agents", specs, "agents"))
+    for spec in listed[:1] if all(spec == listed[0] for spec in listed) else listed:
+        name, agent = split_spec(spec)
         if name in agents:
             raise ValueError(f"agent {name!r} is given twice: every agent has a name of its own")
         agents[name] = agent
@@ -114,7 +105,7 @@ class Tournament:
         games: int,
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
-        path: str | os.PathLike[str] | None = None,
+        output: str | os.PathLike[str] | None = None,
         *,
         workers: int = 1,
         ratings: bool = True,
@@ -127,12 +118,13 @@ class Tournament:
 
             check_game(described)
             check_agents(self._agents)
-        self._ratings = checks.boolean("ratings", ratings)
+        # There is nothing to rate an agent alone by.
+        self._ratings = checks.boolean("ratings", ratings) and len(self._agents) > 1
         if self._ratings:
             require("openskill.models", "arena")
-        self._path = path
-        if seed is None and path is not None:
-            seed = seed_of(path)
+        self._output = output
+        if seed is None and output is not None:
+            seed = seed_of(output)
         self.plan = Plan(
             described,
             described.parse_options({} if options is None else options),
@@ -149,11 +141,11 @@ class Tournament:
         self.finished = {}
         self._sums = dict.fromkeys(self.plan.agents, 0.0)
         self._counts = dict.fromkeys(self.plan.agents, 0)
-        self._lock = None if self._path is None else FileLock(self._path)
-        if self._path is None:
+        self._lock = None if self._output is None else FileLock(self._output)
+        if self._output is None:
             return
         try:
-            for outcome in read_finished(self._path, self.plan):
+            for outcome in read_finished(self._output, self.plan):
                 self._add(outcome)
         except BaseException:
             self._close()
@@ -175,14 +167,14 @@ class Tournament:
 
         Games are in the file before they are counted. ValueError for an agent's illegal action.
         """
-        if self._path is not None and self._lock is None:
+        if self._output is not None and self._lock is None:
             self._open()
         try:
             yield self.progress()
             missing = (n for n in range(self.plan.total) if n not in self.finished)
             for played in self._play(missing):
-                if self._path is not None:
-                    records.append(self._path, *played)
+                if self._output is not None:
+                    records.append(self._output, *played)
                 for record in played:
                     self._add(Outcome.of(record.notes["tournament"]["number"], record))
                 yield self.progress()
@@ -226,7 +218,7 @@ def tournament(
     games: int,
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
-    path: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
     *,
     workers: int = 1,
     ratings: bool = True,
@@ -236,22 +228,23 @@ def tournament(
 
     Args:
         game: The game's id or name, or the `Game`, which must be registered.
-        agents: Two or more: names of the library's agents (`"random"`, `"greedy"`, `"mcts:400"`),
-            its agent objects, or pairs `(name, agent)`, where an agent may be any callable
-            `(observation, action_mask, rng) -> action`.
-        games: Games of each pair (of each group with three or four players). A multiple of the
-            players gives every deal from all seats.
-        seed: 0 … 2^64 − 1; None: that of the file at `path`, or a new one.
+        agents: Names (`agents.make_agent`), game agents, or pairs `(name, agent)`, where an agent
+            may be any callable `(observation, action_mask, rng) -> action`. One agent alone, once
+            or repeated, plays against itself.
+        games: Games of each pair (of each group with three or four players; of an agent alone). A
+            multiple of the players gives every deal from all seats.
+        seed: 0 … 2^64 − 1; None: that of the file `output`, or a new one.
         options: The game's options.
-        path: A file to which every finished game is written at once as a record (`arena.records`).
-            If it is there already, it must be of the same tournament, perhaps of fewer games: its
-            games are checked against the rules and not played again. Each agent must be the one
-            that began it: records keep fingerprints (`agents.fingerprint`). No other tournament can
-            write to it meanwhile.
+        output: A file to which every finished game is written at once, as a record
+            (`arena.records`). If it is there already, it must be of the same tournament, perhaps of
+            fewer games: its games are checked against the rules and not played again. Each agent
+            must be the one that began it: records keep fingerprints (`agents.fingerprint`). No
+            other tournament can write to it meanwhile.
         workers: In how many processes to play. Results do not depend on it. With more than one,
             custom agents must be picklable, custom games importable, and a script needs
             `if __name__ == "__main__":`.
-        ratings: Whether to rate the agents (takes openskill, the extra `arena`).
+        ratings: Whether to rate the agents (takes openskill, the extra `arena`). An agent alone
+            gets no rating.
         progress: Called at the beginning, and when games have ended.
 
     Raises:
@@ -262,7 +255,9 @@ def tournament(
         OSError: If the file cannot be written, or is a device or pipe.
         ImportError: Where openskill is wanted and not installed.
     """
-    played = Tournament(game, agents, games, seed, options, path, workers=workers, ratings=ratings)
+    played = Tournament(
+        game, agents, games, seed, options, output, workers=workers, ratings=ratings
+    )
     for step in played.play():
         if progress is not None:
             progress(step)
@@ -291,7 +286,7 @@ def play_match(
     players = described.num_players(parsed)
     if len(checks.sequence("agents", agents, "agents")) != players:
         raise ValueError(f"there are {len(agents)} agents for {players} players")
-    seats = [next(iter(named_agents([spec]).items())) for spec in agents]
+    seats = [split_spec(spec) for spec in agents]
     known = dict(seats)
     for name, agent in seats:
         if not isinstance(agent, GameAgent) and known[name] is not agent:

@@ -20,6 +20,7 @@ from tabletop_envs.checks import nearest
 from tabletop_envs.files import fault_text, require_regular_file
 
 if TYPE_CHECKING:
+    from tabletop_envs.agents import GameAgent
     from tabletop_envs.game import Game
 
 # The width of tables in files and pipes, which have none of their own.
@@ -39,6 +40,11 @@ GameOptions = Annotated[
         help="An option of the game (see `list`); may be repeated.",
     ),
 ]
+# What names an agent has, for the help of options.
+AGENT_FORMS = (
+    "random, greedy, mcts:N (N simulations an action), FILE.py:OBJECT, MODULE:OBJECT or a "
+    "checkpoint FILE.pt"
+)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, not tables.")]
 
 
@@ -64,16 +70,24 @@ def failed(error: Exception) -> typer.Exit:
 # Reading
 
 
-def find_agent(parameter: str, name: str) -> None:
-    """Check that a name is an agent's; typer.BadParameter, with the nearest name, if not."""
-    from tabletop_envs.agents import agent_names, make_agent
+def find_agents(parameter: str, names: Sequence[str]) -> dict[str, GameAgent]:
+    """The agents of some names, each made once.
 
-    try:
-        make_agent(name)
-    except ValueError as error:
-        # A name in full, to be typed as it stands.
-        hint = nearest(name, agent_names()).replace(":N", ":400")
-        raise wrong(parameter, f"{error}{hint or '; mcts:400, for example'}") from None
+    typer.BadParameter, with the nearest name, for what is none; typer.Exit without PyTorch.
+    """
+    from tabletop_envs.agents.naming import make_agent, own_names
+
+    made: dict[str, GameAgent] = {}
+    for name in dict.fromkeys(names):
+        try:
+            made[name] = make_agent(name)
+        except ValueError as error:
+            # A name in full, to be typed as it stands.
+            hint = nearest(name, own_names()).replace(":N", ":400")
+            raise wrong(parameter, f"{error}{hint}") from None
+        except ImportError as error:
+            raise failed(error) from None
+    return made
 
 
 def require_output(parameter: str, path: Path) -> None:

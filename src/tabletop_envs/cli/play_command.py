@@ -11,12 +11,13 @@ import typer
 
 from tabletop_envs import registry
 from tabletop_envs.cli.common import (
+    AGENT_FORMS,
     GAME_HELP,
     INTERRUPTED,
     CtrlC,
     GameOptions,
     failed,
-    find_agent,
+    find_agents,
     find_games,
     game_options,
     require_output,
@@ -27,6 +28,7 @@ from tabletop_envs.cli.web_command import play_web
 from tabletop_envs.files import fault_text
 
 if TYPE_CHECKING:
+    from tabletop_envs.agents.naming import AgentSpec
     from tabletop_envs.play.session import Session
 
 DEFAULT_OPPONENT = "mcts:400"
@@ -47,8 +49,17 @@ def play(
         typer.Option(
             metavar="AGENT",
             show_default=False,
-            help="random, greedy, mcts:N (N simulations an action) or human: one for all other "
-            f"seats, or repeated for each. Default: {DEFAULT_OPPONENT}.",
+            help=f"{AGENT_FORMS}, or human: one for all other seats, or repeated for each. "
+            f"Default: {DEFAULT_OPPONENT}.",
+        ),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AGENT",
+            show_default=False,
+            help="An agent besides: --resume needs the custom ones and checkpoints that the game "
+            "names, and --web offers it for new games. May be repeated.",
         ),
     ] = None,
     seat: Annotated[
@@ -99,6 +110,7 @@ def play(
     """
     from tabletop_envs.play.background import Compiling
     from tabletop_envs.play.reader import make_reader
+    from tabletop_envs.play.session import AgentError
     from tabletop_envs.play.terminal import End, Terminal
 
     only_web = {
@@ -123,14 +135,16 @@ def play(
     terminal: Terminal | None = None
     try:
         with CtrlC(), Compiling(lambda text: typer.echo(text, err=True)) as compiling:
+            more: list[AgentSpec] = list(find_agents("--agent", agent or []).items())
             if resume is not None:
-                session = _resumed_session(resume, game, opponent or [])
+                session = _resumed_session(resume, game, opponent or [], more)
             else:
                 opponents = opponent or [DEFAULT_OPPONENT]
                 session = _new_session(game or "", option or [], seat or 0, opponents, seed)
             if web:
                 play_web(
                     session,
+                    agents=more,
                     path=save or resume,
                     port=port or 0,
                     open_browser=not no_open,
@@ -138,12 +152,12 @@ def play(
                     compiling=compiling,
                 )
                 return
-            terminal = Terminal(session, make_reader(), save or resume, compiling)
+            terminal = Terminal(session, make_reader(), save or resume, compiling, more)
             with contextlib.suppress(End, EOFError):
                 terminal.run()
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    except ImportError as error:
+    except (ImportError, AgentError) as error:
         raise failed(error) from None
     finally:
         if terminal is not None:
@@ -161,7 +175,9 @@ def _new_session(
     return Session(described.name, agents, seed, parsed)
 
 
-def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> Session:
+def _resumed_session(
+    path: Path, game: str | None, opponents: list[str], given: list[AgentSpec]
+) -> Session:
     from tabletop_envs.play.session import Session, load
 
     # First: the saved game may be of a game that is registered by being named.
@@ -172,7 +188,7 @@ def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> Sess
         if opponents:
             people = [p for p, agent in enumerate(record.agents) if agent == "human"]
             agents = _make_agents(len(record.agents), people[0] if people else 0, opponents)
-        session = Session.resume(record, agents)
+        session = Session.resume(record, agents, given=given)
     except OSError as error:
         raise wrong("--resume", f"{path} cannot be read: {fault_text(error)}") from None
     except ValueError as error:
@@ -183,11 +199,8 @@ def _resumed_session(path: Path, game: str | None, opponents: list[str]) -> Sess
     return session
 
 
-def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
+def _make_agents(players: int, seat: int, opponents: list[str]) -> list[AgentSpec]:
     """The agents by seats: one opponent takes all other seats, several one each."""
-    for name in opponents:
-        if name != "human":
-            find_agent("--opponent", name)
     if not 0 <= seat < players:
         raise wrong("--seat", f"{seat} must be an integer from 0 to {players - 1}")
     if len(opponents) == 1:
@@ -195,4 +208,6 @@ def _make_agents(players: int, seat: int, opponents: list[str]) -> list[str]:
     if len(opponents) != players - 1:
         message = f"there are {len(opponents)} opponents for {players - 1} other seats"
         raise wrong("--opponent", message)
-    return [*opponents[:seat], "human", *opponents[seat:]]
+    made = find_agents("--opponent", [name for name in opponents if name != "human"])
+    agents = [(name, made[name]) if name in made else name for name in opponents]
+    return [*agents[:seat], "human", *agents[seat:]]

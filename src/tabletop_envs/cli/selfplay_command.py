@@ -1,4 +1,4 @@
-"""`tabletop-envs selfplay`: random self-play with its speed and results (`arena.selfplay`)."""
+"""`tabletop-envs selfplay`: self-play in a batch with its speed and results (`arena.selfplay`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from tabletop_envs import registry
 from tabletop_envs.arena.selfplay import Length, Plan, Result, play_all
 from tabletop_envs.checks import nearest
 from tabletop_envs.cli.common import (
+    AGENT_FORMS,
     GAME_HELP,
     INTERRUPTED,
     AsJson,
     CtrlC,
     GameOptions,
     Live,
+    failed,
+    find_agents,
     find_games,
     new_table,
     number_text,
@@ -68,7 +71,7 @@ def selfplay(
     num_envs: Annotated[
         int, typer.Option(min=1, help="How many games of a kind are played at once.")
     ] = DEFAULT_NUM_ENVS,
-    threads: Annotated[
+    num_threads: Annotated[
         int,
         typer.Option(min=1, help="How many threads share them; counts do not depend on it."),
     ] = 1,
@@ -77,9 +80,12 @@ def selfplay(
         seed_option("Makes chance reproducible. Default: a new one, which is shown."),
     ] = None,
     option: GameOptions = None,
+    agent: Annotated[
+        str, typer.Option(metavar="AGENT", help=f"Who plays all seats: {AGENT_FORMS}.")
+    ] = "random",
     json_: AsJson = False,
 ) -> None:
-    """Play random games in the batch engine; show speed and results.
+    """Play games in the batch engine, at random or by an agent; show speed and results.
 
     An option goes to those games that have it. Ctrl-C ends it and shows what there is so far.
     """
@@ -94,22 +100,26 @@ def selfplay(
     try:
         with CtrlC() as ctrl_c:
             plans = make_plans(find_games(game or []), read_options(option or []))
+            made = None if agent == "random" else find_agents("--agent", [agent])[agent]
             with LiveSpeed(plans, length) as live:
                 for result in play_all(
                     plans,
                     length,
                     num_envs=num_envs,
-                    num_threads=threads,
+                    num_threads=num_threads,
                     seed=seed,
                     compiling=live.compiling,
+                    agent=made,
                 ):
                     results[result.plan.id] = result
                     live.playing(result)
                     ctrl_c.check()
     except KeyboardInterrupt:
         interrupted = True
+    except RuntimeError as error:
+        raise failed(error) from None
     except ValueError as error:
-        raise wrong("--num-envs, --threads", str(error)) from None
+        raise wrong("--num-envs, --num-threads", str(error)) from None
     except MemoryError:
         raise wrong("--num-envs", f"there is no memory for {num_envs} games") from None
     if json_:
@@ -117,13 +127,14 @@ def selfplay(
             "version": tabletop_envs.__version__,
             "seed": seed,
             "num_envs": num_envs,
-            "num_threads": threads,
+            "num_threads": num_threads,
+            "agent": agent,
             "interrupted": interrupted,
             "games": [result_entry(result) for result in results.values()],
         }
         typer.echo(json.dumps(document, indent=2))
     else:
-        caption = f"seed {seed}, {num_envs:,} games at once, threads: {threads}"
+        caption = f"{agent}, seed {seed}, {num_envs:,} games at once, threads: {num_threads}"
         if interrupted:
             caption += ", interrupted"
         print_tables(results_table(list(results.values()), caption))

@@ -14,6 +14,7 @@ from rich.table import Table as RichTable
 
 import tabletop_envs
 from tabletop_envs.cli.common import (
+    AGENT_FORMS,
     GAME_HELP,
     INTERRUPTED,
     AsJson,
@@ -21,7 +22,7 @@ from tabletop_envs.cli.common import (
     GameOptions,
     Live,
     failed,
-    find_agent,
+    find_agents,
     find_games,
     game_options,
     new_table,
@@ -38,7 +39,6 @@ from tabletop_envs.files import fault_text
 if TYPE_CHECKING:
     from tabletop_envs.arena.ratings import Count, Table
     from tabletop_envs.arena.tournaments import Progress
-    from tabletop_envs.game import Game
 
 # How many agents fit side by side into 80 columns; more are shown as a list of pairs.
 MAX_COLUMNS = 4
@@ -51,15 +51,16 @@ def tournament(
         typer.Argument(
             show_default=False,
             metavar="AGENT...",
-            help="Two or more agents: random, greedy, mcts:N (N simulations an action).",
+            help=f"{AGENT_FORMS}. One alone plays against itself, which shows what the seats are "
+            "worth.",
         ),
     ],
     games: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Games of each pair; with 3 or 4 players of each group. Seats rotate on the same "
-            "deals.",
+            help="Games of each pair; with 3 or 4 players of each group; of an agent alone. Seats "
+            "rotate on the same deals.",
         ),
     ] = 100,
     seed: Annotated[
@@ -70,12 +71,6 @@ def tournament(
         ),
     ] = None,
     option: GameOptions = None,
-    players: Annotated[
-        int | None,
-        typer.Option(
-            min=2, show_default=False, help="How many play a game: short for num_players."
-        ),
-    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -96,8 +91,9 @@ def tournament(
     even if it was killed.
     """
     (described,) = find_games([game])
-    options = game_options(described, _with_players(described, players, option or []))
-    _check_agents(agents)
+    options = game_options(described, option or [])
+    _check_names(agents)
+    made = find_agents("AGENT", agents)
     if output is not None:
         require_output("--output", output)
     played = None
@@ -106,54 +102,38 @@ def tournament(
         with CtrlC() as ctrl_c, LiveScore(described.name) as live:
             from tabletop_envs.arena.tournaments import Tournament
 
-            name = described.name
-            played = Tournament(name, agents, games, seed, options, output, workers=workers)
+            specs = [(name, made[name]) for name in agents]
+            try:
+                played = Tournament(
+                    described.name, specs, games, seed, options, output, workers=workers
+                )
+            except ValueError as error:
+                raise wrong("--output", str(error)) from None
             for progress in played.play():
                 live.show(progress)
                 ctrl_c.check()
     except KeyboardInterrupt:
         interrupted = True
-    except (ImportError, RuntimeError) as error:
+    except (ImportError, RuntimeError, ValueError) as error:
         raise failed(error) from None
     except OSError as error:
         raise wrong("--output", f"{output} cannot be used: {fault_text(error)}") from None
-    except ValueError as error:
-        raise wrong("--output", str(error)) from None
     if played is not None:
         table = played.table()
         if json_:
             head = {"version": tabletop_envs.__version__, "interrupted": interrupted}
             typer.echo(json.dumps({**head, **table.to_dict()}, indent=2))
         else:
-            print_tables(standings_table(table), cross_table(table), seats_table(table))
+            print_tables(*tables(table))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_agents(names: list[str]) -> None:
-    if len(names) < 2:
-        raise wrong("AGENT", f"there must be two agents or more, and {names[0]!r} is the only one")
-    for name in names:
-        find_agent("AGENT", name)
-        if names.count(name) > 1:
-            raise wrong("AGENT", f"{name!r} is given twice")
-
-
-def _with_players(game: Game, players: int | None, texts: list[str]) -> list[str]:
-    """The texts of options with the number of players, where it is given apart."""
-    if players is None:
-        return texts
-    option = next((option for option in game.options if option.name == "num_players"), None)
-    fixed = game.num_players(game.parse_options({}))
-    least, most = (fixed, fixed) if option is None else (option.minimum, option.maximum)
-    if not least <= players <= most:
-        allowed = f"{least}" if least == most else f"an integer from {least} to {most}"
-        raise wrong("--players", f"{players} must be {allowed} in {game.name}")
-    if option is None:
-        return texts
-    if any(text.partition("=")[0].strip() == "num_players" for text in texts):
-        raise wrong("--players", "--option num_players says the same: give one of the two")
-    return [*texts, f"num_players={players}"]
+def _check_names(names: list[str]) -> None:
+    """An agent may be repeated where it plays against itself, but not among others."""
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None and len(set(names)) > 1:
+        raise wrong("AGENT", f"{repeated!r} is given twice beside others")
 
 
 class LiveScore(Live):
@@ -177,6 +157,13 @@ class LiveScore(Live):
 
 
 # Tables
+
+
+def tables(table: Table) -> list[RichTable]:
+    """All that is shown of a tournament: of an agent alone only what the seats are worth."""
+    seats = seats_table(table)
+    alone = len(table.standings) == 1
+    return [seats] if alone else [standings_table(table), cross_table(table), seats]
 
 
 def _interval(low: float, high: float) -> str:
@@ -261,7 +248,9 @@ def cross_table(table: Table) -> RichTable:
 def seats_table(table: Table) -> RichTable:
     """What a seat is worth."""
     columns = numbers("seat", "first", "score", "95 % interval", "without advantage")
-    rich = new_table(*columns, title="Seats, all agents together", padding=1)
+    alone = len(table.standings) == 1
+    title = f"{_title(table)}\n{table.standings[0].agent} against itself, by seats"
+    rich = new_table(*columns, title=title if alone else "Seats, all agents together", padding=1)
     for seat in table.seats:
         rich.add_row(
             f"player_{seat.seat}",
@@ -274,4 +263,8 @@ def seats_table(table: Table) -> RichTable:
         f"{table.games:,} of {table.planned:,} games, mean length "
         f"{number_text(table.mean_length, '.1f')}, ended by max_plies: {table.by_limit:,}"
     )
+    if alone and table.distinct < table.games:
+        rich.caption += (
+            f"\nonly {table.distinct:,} of them differ; the intervals take them all for independent"
+        )
     return rich

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import webbrowser
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from tabletop_envs.cli.common import wrong
 from tabletop_envs.files import fault_text
 
 if TYPE_CHECKING:
+    from tabletop_envs.agents.naming import AgentSpec
     from tabletop_envs.play.background import Compiling
     from tabletop_envs.play.session import Session
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 def play_web(
     session: Session,
     *,
+    agents: Sequence[AgentSpec],
     path: Path | None,
     port: int,
     open_browser: bool,
@@ -32,6 +35,7 @@ def play_web(
 
     Args:
         session: The game to begin with.
+        agents: More agents that new games are offered.
         path: The file for the records of all games played; None: an unfinished one gets a new file.
         port: The port; 0: a free one.
         open_browser: Whether to open the page in a browser.
@@ -47,7 +51,9 @@ def play_web(
     from tabletop_envs.play.web.launch import private_page
 
     try:
-        game = WebGame(session, think_seconds=think_seconds, path=path, say=typer.echo)
+        game = WebGame(
+            session, agents=agents, think_seconds=think_seconds, path=path, say=typer.echo
+        )
     except ValueError as error:
         raise wrong("--think-seconds", str(error)) from None
     private = contextlib.ExitStack()

@@ -37,9 +37,10 @@ class TabletopGymEnv(LearnerView, gymnasium.Env[Observation, int]):
 
     Args:
         game: The game, or its name or id (the registry gives it).
-        opponents: Who plays the other seats: a name (`"random"`, `"greedy"`, `"mcts:200"`), a game
-            agent (`agents.GameAgent`), a callable `(observation, action_mask, rng) -> action`, or a
-            list of `num_players − 1` of these, in turn order after the learner. `opponents` may be
+        opponents: Who plays the other seats: a name (`agents.naming` has all: `"greedy"`,
+            `"mcts:200"`, `"mine.py:policy"`, `"runs/kirche/checkpoint.pt"`), a game agent
+            (`agents.GameAgent`), a callable `(observation, action_mask, rng) -> action`, or a list
+            of `num_players − 1` of these, in turn order after the learner. `opponents` may be
             written at any time.
         seat: The learner's player index, or None: drawn at every reset.
         render_mode: None or one of `metadata["render_modes"]`.

@@ -41,7 +41,7 @@ class Opponents:
         if len(listed) != count:
             raise ValueError(
                 f"option opponents has {len(listed)} agents, but the learner has {count} "
-                f"opponents: allowed is one agent for all, or a list of {count}"
+                f"opponents: it must be one agent for all, or a list of {count}"
             )
         # The same name is the same agent, so that it is asked for all its seats at once.
         named = {name: make_agent(name) for name in listed if isinstance(name, str)}

@@ -13,19 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tabletop_envs import checks, files, registry
-from tabletop_envs.agents import GameAgent, fingerprint, make_agent
+from tabletop_envs.agents import Agent, GameAgent, fingerprint
+from tabletop_envs.agents.mcts import MCTSAgent
+from tabletop_envs.agents.naming import AgentSpec, NamedAgent, own_agent, split_spec
 from tabletop_envs.arena import records
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game, find_registered
 
-__all__ = ["HINT_AGENT", "HUMAN", "Move", "Session", "load", "save"]
+__all__ = ["HINT_AGENT", "HUMAN", "AgentError", "Move", "Session", "load", "save"]
 
 HUMAN = "human"
 HINT_AGENT = "mcts:1000"
 NOTHING_TO_UNDO = "there is nothing to undo: chance, such as a roll of dice, is never taken back"
 # The room of a search's tree: a few nodes for each of its simulations, but not more than this.
 NODES_A_SIMULATION, MAX_NODES = 4, 200_000
+
+
+class AgentError(ValueError):
+    """An agent has chosen what is not legal."""
 
 
 class Move(NamedTuple):
@@ -58,56 +64,80 @@ class Session:
 
     Args:
         game: The game's id or name, or the `Game`, which must be registered.
-        agents: For each player the name of an agent (`agents.make_agent`), or `"human"`.
+        agents: For each player `"human"`, or an agent: a name (`agents.make_agent`), a game agent,
+            or a pair `(name, agent)`, where an agent may be any callable
+            `(observation, action_mask, rng) -> action`.
         seed: 0 … 2^64 − 1, of the game and of the agents' chance; None: a new one.
         options: The game's options.
 
     Attributes:
         agents: The names of the players' agents.
+        named: The agents themselves, by their names.
         moves: The history, a `Move` for each action.
 
     Raises:
         TypeError, ValueError: For an unknown game, agent or option, and for a wrong number of
             agents.
+        ImportError: For an agent from a checkpoint without PyTorch.
     """
 
     def __init__(
         self,
         game: Game | str,
-        agents: Sequence[str],
+        agents: Sequence[AgentSpec],
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         described = find_registered(game)
         parsed = described.parse_options({} if options is None else options)
+        listed = [_player(spec) for spec in checks.sequence("agents", agents, "agents")]
         record = GameRecord(
             registry.batch_id(described.name),
             parsed,
-            list(checks.sequence("agents", agents, "names")),
+            [name for name, _ in listed],
             [],
             secrets.randbits(32) if seed is None else checks.seed("seed", seed),
         )
-        self._begin(record, list(agents))
+        self._begin(record, listed)
 
     @classmethod
-    def resume(cls, record: GameRecord, agents: Sequence[str] | None = None) -> Session:
+    def resume(
+        cls,
+        record: GameRecord,
+        agents: Sequence[AgentSpec] | None = None,
+        *,
+        given: Sequence[AgentSpec] = (),
+    ) -> Session:
         """Resume an unfinished game, with its agents or with others.
 
-        ValueError for a record that breaks the rules, a finished game, or an unknown or wrong
-        number of agents.
+        Args:
+            record: The game.
+            agents: Its agents from now on; None: those that the record names.
+            given: The agents that the record may name besides the library's own. No code is run and
+                no file is opened because a record names it.
+
+        Raises:
+            ValueError: For a record that breaks the rules, a finished game, or an unknown or wrong
+                number of agents; without `agents`, for a name that is neither the library's nor
+                given, and where the agent of a name is another one than has played so far (its
+                fingerprint differs).
         """
         if record.result is not None:
             raise ValueError("the game is over: there is nothing to resume")
         records.check(record)
+        listed = _players_of(record, given) if agents is None else [_player(one) for one in agents]
         session = cls.__new__(cls)
-        session._begin(record, list(record.agents if agents is None else agents))
+        session._begin(record, listed)
         return session
 
-    def _begin(self, record: GameRecord, agents: list[str]) -> None:
+    def _begin(
+        self, record: GameRecord, agents: list[tuple[str, GameAgent | Agent | None]]
+    ) -> None:
         if len(agents) != len(record.agents):
             raise ValueError(f"there are {len(agents)} agents for {len(record.agents)} players")
-        self.agents = agents
-        self._choosers = [None if name == HUMAN else _game_agent(name) for name in agents]
+        self.agents = [name for name, _ in agents]
+        self.named = {name: agent for name, agent in agents if agent is not None}
+        self._choosers = [agent for _, agent in agents]
         self._seed, self._start = record.seed, record.start
         # All that changes is this list, by one operation at a time: an interruption leaves nothing
         # half done.
@@ -190,7 +220,8 @@ class Session:
     def hint(self, agent: str = HINT_AGENT) -> str:
         """The name of the action that an agent would choose for the player to move.
 
-        ValueError for an unknown agent, and where the game is over.
+        ValueError where the name is neither one of the library's own nor of a player's agent, and
+        where the game is over.
         """
         return self.env.action_to_str(self.chooser(agent)())
 
@@ -200,7 +231,8 @@ class Session:
         """A function that chooses an action in the present position, also once that has passed.
 
         Args:
-            adviser: Who chooses: the name of an agent; None: the agent to move.
+            adviser: Who chooses: one of the library's own names, or that of a player's agent; None:
+                the agent to move.
             seconds: How long a tree search may take, which then ends with what it has found. None:
                 as long as its simulations take.
 
@@ -208,7 +240,8 @@ class Session:
             ValueError: For an unknown agent, where a person is to move, and where the game is over.
         """
         if adviser is not None:
-            agent, stream = _game_agent(adviser), 0
+            named = self.named
+            agent, stream = named[adviser] if adviser in named else own_agent(adviser), 0
             if self.over:
                 raise ValueError("the game is over: there is nothing to choose")
         else:
@@ -219,7 +252,8 @@ class Session:
         # A stream for each choice: a game that is resumed or taken back continues as it would have.
         seed = self._seed if self._start is None else int(self._start.get("rng", 0))
         rng = np.random.default_rng([seed or 0, len(self.moves), stream])
-        return partial(choose, agent, self.env, rng, seconds)
+        name = adviser if adviser is not None else self.agents[self.player]
+        return partial(choose, (name, agent), self.env, rng, seconds)
 
     def undo(self) -> bool:
         """Go back to the last choice of a person; False, with nothing changed, if it cannot."""
@@ -255,24 +289,80 @@ class Session:
 # Agents
 
 
-def _game_agent(name: str) -> GameAgent:
-    agent = make_agent(name)
-    assert isinstance(agent, GameAgent)  # all that have a name are
-    return agent
+def _player(spec: AgentSpec) -> tuple[str, GameAgent | Agent | None]:
+    """The name and the agent of a player; None for a person."""
+    if isinstance(spec, str) and spec == HUMAN:
+        return HUMAN, None
+    name, agent = split_spec(spec)
+    if name == HUMAN:
+        raise ValueError(f"agent {spec!r} must have another name: {HUMAN!r} is a person")
+    return name, agent
+
+
+def _players_of(
+    record: GameRecord, given: Sequence[AgentSpec]
+) -> list[tuple[str, GameAgent | Agent | None]]:
+    """The players of a record, as the record names them: see `Session.resume`."""
+    known = dict(_player(spec) for spec in checks.sequence("given", given, "agents"))
+    marks = record.fingerprints or [None] * len(record.agents)
+    players: list[tuple[str, GameAgent | Agent | None]] = []
+    for seat, (name, mark) in enumerate(zip(record.agents, marks, strict=True)):
+        if name == HUMAN:
+            players.append((name, None))
+            continue
+        try:
+            agent = known.get(name)
+            agent = own_agent(name) if agent is None else agent
+        except ValueError as error:
+            raise ValueError(
+                f"player_{seat} was agent {checks.shown(name)}, which the record only names: no "
+                "code is run and no file is opened for that. Give this agent again (given=, on the "
+                f"command line --agent), or another one (agents=, --opponent): {error}"
+            ) from None
+        if mark is not None and mark != (found := fingerprint(agent)):
+            raise ValueError(
+                f"player_{seat} was another agent of the name {name!r}: its fingerprint is "
+                f"{mark!r}, not {found!r}. To continue with the present one, name it anew "
+                "(agents=, on the command line --opponent)"
+            )
+        players.append((name, agent))
+    return players
 
 
 def choose(
-    agent: GameAgent, env: TabletopEnv, rng: np.random.Generator, seconds: float | None = None
+    player: tuple[str, GameAgent | Agent],
+    env: TabletopEnv,
+    rng: np.random.Generator,
+    seconds: float | None = None,
 ) -> int:
-    """The action of an agent for the player to move, within a time if one is given.
+    """The action of a named agent for the player to move, within a time if one is given.
 
     See `Session.chooser`. The game is not changed, and all chance of the choice comes from `rng`.
+    AgentError where the action is not legal.
     """
-    from tabletop_envs.agents.mcts import MCTSAgent
-
-    if seconds is None or not isinstance(agent, MCTSAgent):
+    name, agent = player
+    inner = agent.agent if isinstance(agent, NamedAgent) else agent
+    if seconds is not None and isinstance(inner, MCTSAgent):
         # The others need no time to speak of.
-        return agent.choose(env, rng)
+        return _search(inner, env, rng, seconds)
+    mask = env.action_mask()
+    if isinstance(agent, GameAgent):
+        answer: Any = agent.choose(env, rng)
+    else:
+        seen = env.observe(env.agent_selection)
+        answer = agent(seen["observation"], seen["action_mask"], rng)
+    try:
+        action = checks.action(answer, len(mask))
+    except ValueError as error:
+        raise AgentError(f"agent {name!r} chose {checks.shown(answer)}: {error}") from None
+    if not mask[action]:
+        raise AgentError(
+            f"agent {name!r} chose action {action} ({env.action_to_str(action)}), which is illegal"
+        )
+    return action
+
+
+def _search(agent: MCTSAgent, env: TabletopEnv, rng: np.random.Generator, seconds: float) -> int:
     from tabletop_envs.search import Search
 
     nodes = min(NODES_A_SIMULATION * agent.simulations + 2, MAX_NODES)
@@ -281,9 +371,12 @@ def choose(
 
 
 def choose_at_once(name: str, env: TabletopEnv, seconds: float | None = None) -> int:
-    """Choose as a named agent does, but poorly: all that it needs is compiled then."""
-    agent = _game_agent("mcts:1" if name.startswith("mcts:") else name)
-    return choose(agent, env, np.random.default_rng(), seconds)
+    """Choose as one of the library's own agents does, but poorly: all that it needs is compiled.
+
+    ValueError for another name: custom code may not be made for a thread.
+    """
+    name = "mcts:1" if name.startswith("mcts:") else name
+    return choose((name, own_agent(name)), env, np.random.default_rng(), seconds)
 
 
 # Files

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from tabletop_envs.agents.naming import AgentSpec
 from tabletop_envs.checks import nearest
 from tabletop_envs.files import fault_text
 from tabletop_envs.play.background import Compiling
@@ -45,16 +47,23 @@ class Terminal:
         read: Asks for a line.
         path: The file to save to; None: a new one.
         compiling: Compiles the agents in the background.
+        given: The agents that a game to be resumed may name, besides the library's own.
     """
 
     def __init__(
-        self, session: Session, read: Reader, path: Path | None, compiling: Compiling
+        self,
+        session: Session,
+        read: Reader,
+        path: Path | None,
+        compiling: Compiling,
+        given: Sequence[AgentSpec] = (),
     ) -> None:
         from rich.console import Console
 
         self.session = session
         self._compiling = compiling
         self.path = path
+        self._given = [*given, *session.named.items()]
         self._read = read
         self._console = Console(markup=False, highlight=False, emoji=False)
         self._colour = self._console.is_terminal and not self._console.no_color
@@ -238,7 +247,7 @@ class Terminal:
             self._say("resume takes a file's name")
             return
         try:
-            self.session = Session.resume(load(name))
+            self.session = Session.resume(load(name), given=self._given)
         except OSError as error:
             self._say(f"{name} cannot be read: {fault_text(error)}")
         except ValueError as error:

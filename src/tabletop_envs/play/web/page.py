@@ -8,20 +8,21 @@ number of threads may call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabletop_envs import checks, registry
+from tabletop_envs.agents.naming import AgentSpec, split_spec
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Move
 from tabletop_envs.play import session as sessions
-from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, Session
+from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, AgentError, Session
 from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
 
-# What the form for a new game offers; all that `make_agent` knows is accepted.
+# Who may play in a new game, besides the agents that the page was started with.
 OFFERED_AGENTS = (HUMAN, "random", "greedy", "mcts:100", "mcts:400", "mcts:1600", "mcts:6400")
 
 
@@ -37,7 +38,9 @@ class WebGame:
     """A game, and those played before it.
 
     Args:
-        session: The game to begin with.
+        session: The game to begin with. Its agents are offered for new games, too.
+        agents: More agents that are offered (`agents.naming.AgentSpec`). A request can name none
+            but those that are offered.
         think_seconds: How long an agent's search may take for one action.
         path: A file for the records of all games played, written at the end of each and by `save`;
             None: there is none.
@@ -48,13 +51,14 @@ class WebGame:
         games_saved: How many games the file has that was written last.
 
     Raises:
-        TypeError, ValueError: For a wrong `think_seconds`.
+        TypeError, ValueError, ImportError: For a wrong `think_seconds`, and for what is no agent.
     """
 
     def __init__(
         self,
         session: Session,
         *,
+        agents: Sequence[AgentSpec] = (),
         think_seconds: float = 5.0,
         path: Path | None = None,
         say: Callable[[str], object] = print,
@@ -63,6 +67,9 @@ class WebGame:
         self.think_seconds = checks.number("think_seconds", think_seconds, above=0, high=3600)
         self.path = path
         self.games_saved = 0
+        named = {**dict(map(split_spec, agents)), **session.named}
+        self._offered: dict[str, AgentSpec] = {name: name for name in OFFERED_AGENTS}
+        self._offered |= {name: (name, agent) for name, agent in named.items()}
         self._say = say
         self._lock = threading.RLock()
         self._thinking = threading.Lock()
@@ -147,8 +154,7 @@ class WebGame:
             record = self.session.record()
             return f"{sessions.file_stem(record)}.jsonl", f"{record.to_json()}\n"
 
-    @staticmethod
-    def choices() -> dict[str, Any]:
+    def choices(self) -> dict[str, Any]:
         """What a new game can be: games with their options and players' names, and agents."""
         games = []
         for game in registry.all_games():
@@ -157,7 +163,7 @@ class WebGame:
             players = game.player_names[:most]
             entry = {"game": registry.batch_id(game.name), "options": options, "players": players}
             games.append(entry)
-        return {"games": games, "agents": list(OFFERED_AGENTS)}
+        return {"games": games, "agents": list(self._offered)}
 
     # Changing
 
@@ -207,7 +213,10 @@ class WebGame:
                     raise RefusedError("a person is to move")
                 choose = session.chooser(seconds=self.think_seconds)
             # Not within the lock: undo and new games need not wait.
-            action = choose()
+            try:
+                action = choose()
+            except AgentError as error:
+                raise RefusedError(str(error)) from None
             with self._lock:
                 self._at(version)
                 self._play(action)
@@ -249,7 +258,8 @@ class WebGame:
             players = described.num_players(described.parse_options(options))
             if len(agents) != players:
                 raise ValueError(f"there are {len(agents)} agents for {players} players")
-            session = Session(game, agents, int(seed) if isinstance(seed, str) else seed, options)
+            chosen = [self._offer(name) for name in agents]
+            session = Session(game, chosen, int(seed) if isinstance(seed, str) else seed, options)
         except (TypeError, ValueError) as error:
             raise RefusedError(str(error)) from None
         with self._lock:
@@ -258,6 +268,15 @@ class WebGame:
             self.session = session
             self._changed()
             self._save_all()
+
+    def _offer(self, name: Any) -> AgentSpec:
+        """The agent that a request names; ValueError for one that is not offered."""
+        if not isinstance(name, str) or name not in self._offered:
+            raise ValueError(
+                f"there is no agent {checks.shown(name)}: this page offers "
+                f"{', '.join(self._offered)}"
+            )
+        return self._offered[name]
 
     # Files
 
