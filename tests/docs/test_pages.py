@@ -44,7 +44,7 @@ def lacking(extra: str) -> Iterator[str]:
 
 def needs(page: str) -> set[str]:
     """The extras that a page needs somewhere."""
-    return set(re.findall(r"<!-- needs: (\S+)", read(page))) - {"core"}
+    return set(re.findall(r"^ *<!-- needs: (\S+)", read(page), re.MULTILINE)) - {"core"}
 
 
 READERS = [
@@ -73,9 +73,11 @@ def test_what_pages_need_is_there_in_a_step():
 
 @pytest.mark.parametrize("page", pages())
 def test_every_skip_has_a_reason(page):
-    skips = re.findall(r"<!-- *;? *skip.*", read(page))
+    skips = re.findall(r"^ *<!--+ *;? *skip.*", read(page), re.MULTILINE)
     assert skips == [
-        skip for skip in skips if re.search(r'skip: (next|start) ".{8,}" -->|skip: end -->', skip)
+        skip
+        for skip in skips
+        if re.search(r'<!-- skip: (next|start) ".{8,}" -->|skip: end -->', skip)
     ]
 
 
