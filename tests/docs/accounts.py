@@ -156,6 +156,10 @@ BLOCKS_NOT_RUN = {
         "CONTRIBUTING.md",
         "checks.py           checks of arguments and of data from outside",
     ): "the map of the package, which tests/house/test_house.py holds against it",
+    (
+        "docs/performance.md",
+        "ENV NUMBA_CACHE_DIR=/opt/numba",
+    ): "needs a builder of images; the command in it is run above",
 }
 
 # Pages whose blocks a test of their own runs.
