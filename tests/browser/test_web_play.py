@@ -16,6 +16,7 @@ from tabletop_envs.arena import records
 from tabletop_envs.play import session as sessions
 from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import page
 from tabletop_envs.play.web.launch import private_page
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.web_page import Player, served, wait
@@ -249,10 +250,7 @@ def test_a_new_game_that_is_compiled_is_told_in_its_form(
     go_on, compiling = threading.Event(), Compiling(print)
     with served(Session("kirche", ["human", "random"], 1), compiling=compiling) as (game, address):
         player = Player(browser, game, address)
-        begin = game.new_game
-        monkeypatch.setattr(
-            game, "new_game", lambda *words, **more: go_on.wait(300) and begin(*words, **more)
-        )
+        monkeypatch.setattr(page, "Session", lambda *words: go_on.wait(300) and Session(*words))
         player.click("#new")
         wait(lambda: player.all("dialog[open]"), "the form")
         compiling.on_start(None)
