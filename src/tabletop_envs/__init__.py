@@ -21,9 +21,10 @@ from tabletop_envs.registry import register
 
 if TYPE_CHECKING:
     from tabletop_envs.envs.batch import BatchEnv
+    from tabletop_envs.game import Game
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "make_batch", "register"]
+__all__ = ["__version__", "make_batch", "register", "warm"]
 
 
 def make_batch(
@@ -65,6 +66,31 @@ def make_batch(
         render_mode=render_mode,
         **options,
     )
+
+
+def warm(*games: Game | str, workers: int = 1) -> None:
+    """Compile everything of some games ahead: later processes find it in the cache on disk.
+
+    All ways in are compiled: environments, batches, rollouts, opponents, agents and searches, some
+    half a minute to two minutes a game. What is in the cache already is only loaded.
+
+    Args:
+        *games: Names or ids of games, or `Game` objects, also custom ones; none: all of the
+            registry.
+        workers: How many processes compile. With 1 it is this one, which keeps what it has
+            compiled; with more, a script needs `if __name__ == "__main__":`, and a custom game must
+            be the `GAME` of a module that can be imported.
+
+    Raises:
+        TypeError, ValueError: For what is no game, naming those that there are, and for an invalid
+            number.
+        RuntimeError: Where compiled code cannot be kept, where a process dies, and with
+            `NUMBA_DISABLE_JIT`: nothing is compiled then.
+    """
+    from tabletop_envs.warming import compile_ahead
+
+    for _ in compile_ahead(games or registry.game_names(), workers):
+        pass
 
 
 registry.add_entry_points()

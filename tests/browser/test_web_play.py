@@ -13,7 +13,9 @@ import pytest
 
 from tabletop_envs.arena import records
 from tabletop_envs.play import session as sessions
+from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.session import Session
+from tabletop_envs.play.web import page
 from tabletop_envs.play.web.launch import private_page
 from tests.browser.conftest import DESKTOP, PHONE, set_scheme, set_viewport
 from tests.browser.web_page import Player, served, wait
@@ -224,19 +226,39 @@ def test_the_private_file_leads_to_the_page(browser):
         assert browser.execute_script("return document.referrer") == ""
 
 
-def test_compiling_is_told_where_an_agent_takes_longer_than_it_may_think(browser, monkeypatch):
-    go_on = threading.Event()
+def test_whoever_waits_for_compiling_is_told(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, compiling = threading.Event(), Compiling(print)
     monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(300)) - 1)
     session = Session("kirche", ["human", "greedy"], 1)
-    with served(session, think_seconds=0.1) as (game, address):
+    with served(session, compiling=compiling) as (game, address):
         player = Player(browser, game, address)
         player.run("document.querySelector('#hint').click()")
-        wait(lambda: "Compiling for the first use" in player.text("#notice"), "the notice")
+        wait(lambda: "thinks" in player.text("#notice"), "the notice of a search")
+        compiling.on_start(None)
+        wait(lambda: "Compiling, once" in player.text("#notice"), "the notice")
+        compiling.on_end(None)
         go_on.set()
         wait(lambda: "would choose" in player.text("#notice"), "the hint")
 
 
-def test_script_text_in_names_is_shown_as_text(browser):
+def test_a_new_game_that_is_compiled_is_told_in_its_form(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, compiling = threading.Event(), Compiling(print)
+    with served(Session("kirche", ["human", "random"], 1), compiling=compiling) as (game, address):
+        player = Player(browser, game, address)
+        monkeypatch.setattr(page, "Session", lambda *words: go_on.wait(300) and Session(*words))
+        player.click("#new")
+        wait(lambda: player.all("dialog[open]"), "the form")
+        compiling.on_start(None)
+        player.run("document.querySelector('#start').click()")
+        wait(lambda: "Compiling, once" in player.text("#setup-error"), "the notice")
+        compiling.on_end(None)
+        go_on.set()
+        wait(lambda: not player.all("dialog[open]"), "the new game")
+
+
+def test_script_text_in_names_is_shown_as_text(browser: Any) -> None:
     name = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         game.session.agents[1] = name

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from numba import njit
 
+from tabletop_envs.play import background
 from tabletop_envs.play.background import MESSAGE, Compiling
+from tabletop_envs.play.session import HINT_AGENT
 from tests.cli.command_line import run
 from tests.games import raw_env
 
@@ -60,7 +62,46 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for():
         threading.Timer(0.1, go_on.set).start()
         compiling.wait()
         assert told == [MESSAGE]
-    assert asked == ["greedy"]
+    assert asked == ["greedy", "random", HINT_AGENT]
+
+
+def test_games_one_after_the_other_are_compiled_in_their_order() -> None:
+    game = raw_env("kirche")
+    game.reset(seed=1)
+    order, go_on = [], threading.Event()
+
+    def choose(name: str, env: Any) -> None:
+        assert go_on.wait(300)
+        order.append(name)
+
+    with Compiling(print) as compiling:
+        compiling.behind(["human", "mcts:7"], game, choose)
+        compiling.behind(["greedy", "random"], game, choose)
+        go_on.set()
+        compiling.wait()
+    assert order == ["mcts:7", HINT_AGENT, "greedy", "random"]
+
+
+def test_nothing_is_compiled_for_a_debugger_or_after_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = raw_env("kirche", max_plies=1)
+    game.reset(seed=1)
+    with Compiling(print) as compiling:
+        monkeypatch.setattr(background, "INTERPRETED", True)
+        compiling.behind(["greedy"], game, pytest.fail)
+        monkeypatch.undo()
+        game.step(0)
+        compiling.behind(["greedy"], game, pytest.fail)
+        assert compiling._behind == []
+
+
+def test_it_knows_whether_numba_compiles() -> None:
+    seen = []
+    with Compiling(lambda _: seen.append(compiling.active)) as compiling:
+        compile_one()
+        seen.append(compiling.active)
+    assert seen == [True, False]
 
 
 @pytest.mark.parametrize("words", ["--opponent random", "--opponent greedy"])

@@ -1,19 +1,26 @@
 """The cache on disk may fail in every way: loops are compiled then, and one warning says so."""
 
+from __future__ import annotations
+
+import contextlib
 import errno
+import fcntl
 import importlib.util
 import logging
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import warnings
 
+import numpy as np
 import pytest
-from numba import config
-from numba.core import caching
+from numba import config, typeof
+from numba.core import caching, errors
 
-from tabletop_envs.kernels import compiling
+from tabletop_envs import registry
+from tabletop_envs.kernels import compiling, locks
 
 LOOPS = """
 from tabletop_envs.kernels.engine import compiled_loop
@@ -212,6 +219,111 @@ def test_another_machine_s_code_is_left_alone(folder):
     assert use(folder) == (3, [])
 
 
+# Several processes
+
+
+def test_what_another_process_has_compiled_meanwhile_is_loaded(folder, monkeypatch):
+    holding, asked = locks.holding, []
+
+    @contextlib.contextmanager
+    def hold(path, *, kept=False):
+        if not kept and not asked:
+            asked.append(path)
+            # As a process that had the lock before.
+            assert use(folder) == (0, [])
+        with holding(path, kept=kept):
+            yield
+
+    loops = load(folder)
+    monkeypatch.setattr(locks, "holding", hold)
+    assert loops.double(4) == 8
+    assert sum(loops.double.stats.cache_hits.values()) == 1
+    assert asked[0].startswith(str(folder / "cache"))
+    assert not list(folder.rglob("*.lock"))
+
+
+def test_a_loop_that_cannot_be_compiled_lets_go_of_its_lock(folder):
+    loops = load(folder)
+    with pytest.raises(errors.TypingError):
+        loops.double(None)
+    assert not list(folder.rglob("*.lock"))
+    assert loops.double(4) == 8
+
+
+def test_the_index_of_a_loop_has_one_writer_at_a_time(folder, monkeypatch):
+    save, held = caching.IndexDataCacheFile.save, []
+
+    def look(self, key, data):
+        with open_folder(self._cache_path) as descriptor:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.append(descriptor)
+        save(self, key, data)
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", look)
+    assert use(folder) == (0, [])
+    assert len(held) == 3
+    with open_folder(*{file.parent for file in files(folder, "nbi")}) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def open_folder(path):
+    """A folder's descriptor."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def test_locks_are_waited_for(tmp_path):
+    path, order = str(tmp_path / "lock"), []
+
+    def follow():
+        with locks.holding(path):
+            order.append("second")
+
+    with locks.holding(path):
+        thread = threading.Thread(target=follow)
+        thread.start()
+        order.append("first")
+    thread.join(300)
+    assert order == ["first", "second"]
+    assert not os.path.exists(path)
+
+
+def test_locks_that_are_held_too_long_are_not_waited_for(tmp_path, monkeypatch):
+    path = str(tmp_path / "lock")
+    monkeypatch.setattr(locks, "MAX_SECONDS", 0.0)
+    with locks.holding(path), locks.holding(path):
+        # It is not the inner one's to remove.
+        pass
+    monkeypatch.setattr(locks, "MAX_SECONDS", 300.0)
+    with locks.holding(path):
+        monkeypatch.setattr(locks, "MAX_SECONDS", 0.0)
+        with locks.holding(path):
+            pass
+        assert os.path.exists(path)
+
+
+@pytest.mark.parametrize("fault", ["no module", "no locks", "no folder"])
+def test_without_locks_nobody_waits(tmp_path, monkeypatch, fault):
+    path = str(tmp_path / "lock")
+    if fault == "no module":
+        monkeypatch.setattr(locks, "fcntl", None)
+    elif fault == "no locks":
+
+        def refuse(*_):
+            raise OSError(errno.ENOLCK, "no locks")
+
+        monkeypatch.setattr(locks.fcntl, "flock", refuse)
+    else:
+        path = str(tmp_path / "nowhere" / "lock")
+    with locks.holding(path), locks.holding(path):
+        pass
+
+
 # Waiting
 
 SLOW = """
@@ -247,6 +359,7 @@ def test_who_waits_for_compiling_is_told_so_once(folder, monkeypatch, caplog):
     loops.wait()
     loops.wait_again()
     ((logger, level, text),) = caplog.record_tuples
+    assert "compiling wait" in text
     assert (logger, level) == ("tabletop_envs", logging.WARNING)
     assert str(folder / "cache") in text
     assert "NUMBA_CACHE_DIR" in text
@@ -254,3 +367,45 @@ def test_who_waits_for_compiling_is_told_so_once(folder, monkeypatch, caplog):
     monkeypatch.setattr(compiling, "PATIENCE_SECONDS", 0.0)
     load(folder).wait()  # from the cache
     assert not caplog.record_tuples
+
+
+def test_many_short_waits_are_a_long_one(folder, monkeypatch, caplog):
+    monkeypatch.setattr(compiling, "PATIENCE_SECONDS", 1000.0)
+    monkeypatch.setattr(compiling._waiting, "_seconds", 0.0)
+    (folder / "loops.py").write_text(SLOW)
+    loops = load(folder)
+    loops.wait()
+    assert not caplog.record_tuples
+    waited = compiling._waiting._seconds
+    assert waited > 0.0
+    # What is left of the patience is less than nothing.
+    monkeypatch.setattr(compiling, "PATIENCE_SECONDS", waited)
+    loops.wait_again()
+    assert "compiling wait_again" in caplog.text
+
+
+@pytest.mark.parametrize("name", registry.game_names())
+def test_the_message_names_the_game(name):
+    states = np.zeros(1, registry.get_game(name).kernel.state)
+    text = compiling._waiting_text(use, "a folder", [typeof(1), typeof((states, 1.5))])
+    assert f"compiling use of {name}:" in text
+    assert "tabletop-envs warm" in text
+
+
+def test_a_plain_program_shows_the_message(tmp_path):
+    code = (
+        "from tabletop_envs.kernels import compiling; compiling.PATIENCE_SECONDS = 0.0; "
+        "from tabletop_envs import kirche_v0; env = kirche_v0.env(); env.reset(seed=1)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert "of kirche" in line
+    assert str(tmp_path) in line

@@ -30,9 +30,7 @@ def example_of(name: str) -> ModuleType:
 
 @pytest.mark.usefixtures("unregistered_game")
 @pytest.mark.parametrize("name", TINY)
-def test_it_trains(
-    name, monkeypatch, tmp_path, custom_folder
-):
+def test_it_trains(name, monkeypatch, tmp_path, custom_folder):
     words = [
         f"{custom_folder}/registered.py:GAME",
         *TINY[name].split(),

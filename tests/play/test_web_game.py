@@ -6,11 +6,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tabletop_envs import registry
 from tabletop_envs.arena import records
 from tabletop_envs.play import session
+from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 from tabletop_envs.play.web.page import RefusedError, StaleError
@@ -225,7 +227,23 @@ def test_a_new_game_can_be_any_other():
     assert web.session.record().seed == 5
 
 
-def test_impossible_new_games_are_refused():
+def test_the_agents_of_each_game_are_compiled_in_the_background() -> None:
+    asked = []
+
+    class Watched(Compiling):
+        def behind(self, agents: Any, env: Any, choose: Any) -> None:
+            asked.append((env.game.name, list(agents)))
+            assert choose("random", env) in np.flatnonzero(env.action_mask())
+
+    web = new_game("kirche", compiling=Watched(print))
+    web.compile_behind()
+    with pytest.raises(RefusedError):
+        web.new_game(0, "tuerme", ["human"], {})
+    web.new_game(0, "tuerme", ["human", "greedy"], {})
+    assert asked == [("kirche", ["human", "random"]), ("tuerme", ["human", "greedy"])]
+
+
+def test_impossible_new_games_are_refused() -> None:
     web = new_game("kirche")
     before = web.state()
     for game_name, agents, options, message in (

@@ -9,6 +9,7 @@ import pytest
 
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.play import session
+from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.session import Session
 from tabletop_envs.play.web import WebGame
 
@@ -103,9 +104,18 @@ def test_hints(client, web, monkeypatch):
     assert web.session.actions == []
 
 
+def test_the_page_can_ask_whether_numba_compiles() -> None:
+    compiling = Compiling(print)
+    web = WebGame(Session("kirche", ["human", "random"], 7), compiling=compiling)
+    with TestClient(server.make_app(web, port=PORT, token="secret"), base_url=HOME) as client:
+        assert client.get("/secret/compiling").json() == {"compiling": False}
+        compiling.on_start(None)
+        assert client.get("/secret/compiling").json() == {"compiling": True}
+
+
 # Whom it answers
 
-READ = ["", "state", "choices", "record", "static/play.js"]
+READ = ["", "state", "choices", "compiling", "record", "static/play.js"]
 CHANGE = ["play", "advance", "undo", "new", "hint"]
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
 import pickle
-import signal
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing.connection import Connection
 
 from tabletop_envs import registry
 from tabletop_envs.agents.agent import Agent, GameAgent
@@ -21,6 +15,7 @@ from tabletop_envs.arena.match import play_matches
 from tabletop_envs.arena.pairings import Plan
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Game
+from tabletop_envs.processes import process_pool
 from tabletop_envs.registry import Registration
 
 # A process gets as many games at a time as it plays in about this time.
@@ -58,65 +53,40 @@ def play_in_processes(
 
     Agents must be picklable (`check_agents`). RuntimeError if a process dies or cannot load them.
     """
-    # Forked copies of a process that has threads may hang.
-    context = multiprocessing.get_context("spawn")
-    # The processes wait for the end of this pipe: they end when it is closed, even within a game.
-    until, running = context.Pipe(duplex=False)
     # The game is imported where this is unpickled; it need not register itself.
     known = registry.registration(plan.game.name)
-    pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(known, plan, dict(agents), until)
-    )
     size = 1
     waiting: set[Future[tuple[float, list[GameRecord]]]] = set()
-    try:
-        while True:
-            # One chunk for every process, and one to follow.
-            while len(waiting) < 2 * workers and (chunk := list(islice(numbers, size))):
-                waiting.add(pool.submit(_play_chunk, chunk))
-            if not waiting:
-                return
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                seconds, records = future.result()
-                if seconds < CHUNK_SECONDS / 2:
-                    size = min(max(size, 2 * len(records)), MAX_CHUNK)
-                elif seconds > 2 * CHUNK_SECONDS:
-                    size = max(min(size, len(records) // 2), 1)
-                yield records
-    except BrokenProcessPool as error:
-        raise RuntimeError(
-            "a process that plays games of the tournament has died, or could not load game or "
-            "agents: they must be importable in a new process, and a script needs "
-            '`if __name__ == "__main__":` (workers=1 needs neither)'
-        ) from error
-    finally:
-        running.close()
-        pool.shutdown(wait=False, cancel_futures=True)
-        until.close()
+    with process_pool(workers, _begin, known, plan, dict(agents)) as pool:
+        try:
+            while True:
+                # One chunk for every process, and one to follow.
+                while len(waiting) < 2 * workers and (chunk := list(islice(numbers, size))):
+                    waiting.add(pool.submit(_play_chunk, chunk))
+                if not waiting:
+                    return
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    seconds, records = future.result()
+                    if seconds < CHUNK_SECONDS / 2:
+                        size = min(max(size, 2 * len(records)), MAX_CHUNK)
+                    elif seconds > 2 * CHUNK_SECONDS:
+                        size = max(min(size, len(records) // 2), 1)
+                    yield records
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a process that plays games of the tournament has died, or could not load game or "
+                "agents: they must be importable in a new process, and a script needs "
+                '`if __name__ == "__main__":` (workers=1 needs neither)'
+            ) from error
 
 
 _PLAN: list[tuple[Plan, dict[str, GameAgent | Agent]]] = []
 
 
-def _begin(
-    game: Registration, plan: Plan, agents: dict[str, GameAgent | Agent], until: Connection
-) -> None:
-    # The parent handles Ctrl-C.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _begin(game: Registration, plan: Plan, agents: dict[str, GameAgent | Agent]) -> None:
     registry.add(game, keep_version=True)
     _PLAN[:] = [(plan, agents)]
-    threading.Thread(target=_follow_parent, args=(until,), daemon=True).start()
-
-
-def _follow_parent(until: Connection) -> None:
-    """End when the parent closes its end of a pipe, or ends itself, however.
-
-    A pool's processes would wait for its next task.
-    """
-    with contextlib.suppress(EOFError, OSError):
-        until.recv()
-    os._exit(1)
 
 
 def _play_chunk(numbers: list[int]) -> tuple[float, list[GameRecord]]:

@@ -25,6 +25,7 @@ def make_app() -> "typer.Typer":
     from tabletop_envs.cli.replay_command import replay
     from tabletop_envs.cli.selfplay_command import selfplay
     from tabletop_envs.cli.tournament_command import tournament
+    from tabletop_envs.cli.warm_command import warm
 
     app = typer.Typer(
         help="Three board games as fast reinforcement-learning environments.",
@@ -48,7 +49,7 @@ def make_app() -> "typer.Typer":
         ] = False,
     ) -> None: ...
 
-    for command in (selfplay, tournament, play, replay):
+    for command in (selfplay, tournament, play, replay, warm):
         app.command()(command)
     app.command("list")(list_games)
     return app

@@ -6,7 +6,6 @@ import contextlib
 import threading
 import webbrowser
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,19 +39,23 @@ def play_web(
         port: The port; 0: a free one.
         open_browser: Whether to open the page in a browser.
         think_seconds: How long an agent's search may take for one action.
-        compiling: Compiles the game's agents while the page is opened.
+        compiling: Compiles the agents of games in the background.
 
     Raises:
         ImportError: Without the extra `web` or `render`.
         typer.BadParameter: If the port or `think_seconds` cannot be used.
     """
-    from tabletop_envs.play.session import choose_at_once
     from tabletop_envs.play.web import WebGame, serve
     from tabletop_envs.play.web.launch import private_page
 
     try:
         game = WebGame(
-            session, agents=agents, think_seconds=think_seconds, path=path, say=typer.echo
+            session,
+            agents=agents,
+            think_seconds=think_seconds,
+            path=path,
+            say=typer.echo,
+            compiling=compiling,
         )
     except ValueError as error:
         raise wrong("--think-seconds", str(error)) from None
@@ -60,8 +63,7 @@ def play_web(
 
     def ready(address: str) -> None:
         typer.echo(f"the game is at {address} until Ctrl-C")
-        timed = partial(choose_at_once, seconds=think_seconds)
-        compiling.behind(session.agents, session.env, timed)
+        game.compile_behind()
         if not open_browser:
             return
         try:

@@ -135,6 +135,7 @@ from tabletop_envs.envs import kirche_symmetries
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.parallel import TabletopParallelEnv
 from tabletop_envs.game import Game, Move, Option, Snapshot, max_plies_option, observation_table
+from tabletop_envs.kernels import engine
 from tabletop_envs.kernels import kirche as kernel
 from tabletop_envs.symmetries import Symmetry
 
@@ -204,7 +205,7 @@ class Kirche(Game):
         # complete may be played on, so it counts only where the snapshot says that it has won.
         outcome, winner = snapshot["outcome"], 1 - int(state["to_move"])
         moved = ply > len(placements)
-        if outcome is None or not moved or not kernel.town_complete(state, winner):
+        if outcome is None or not moved or not _town_complete(state, winner):
             return False
         state["scores"][winner] = outcome["scores"][winner] != 0
         return bool(state["scores"][winner])
@@ -297,6 +298,19 @@ def _pieces(state: Any, own: int) -> list[dict[str, Any]]:
     ]
 
 
+# Kept on disk, as the kernel's own functions are not; the state's type has the kernel's digest.
+
+
+@engine.compiled_loop
+def _town_complete(state: Any, player: int) -> bool:
+    return bool(kernel.town_complete(state, player))
+
+
+@engine.compiled_loop
+def _neighbours(state: Any, squares: Any) -> Any:
+    return kernel.neighbours(squares)
+
+
 def _placements(num_houses: int) -> list[tuple[int, str]]:
     """The first actions of a game: which player places what (K3, K4)."""
     churches = [(player, kind) for player in range(2) for kind in ("spire", "nave")]
@@ -314,7 +328,7 @@ def _check_placed(own: int, state: Any, name: str) -> None:
         set(corners) <= set(CORNERS) and (len(corners) < 2 or sum(corners) == SQUARES - 1),
         f"{name}'s church pieces stand on {corners}, but must stand on opposite corners (K3)",
     )
-    beside = _squares(int(kernel.neighbours(np.uint64(own))) & own)
+    beside = _squares(int(_neighbours(state, np.uint64(own))) & own)
     require(
         not beside,
         f"{name}'s pieces on {beside} are adjacent, but must not be while houses are placed (K4)",

@@ -61,7 +61,7 @@ import numpy.typing as npt
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED, code_digest, record_dtype
+from tabletop_envs.kernels.compiling import INTERPRETED, KERNELS, code_digest, record_dtype
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
@@ -260,6 +260,9 @@ def register(
     the state does not have.
     """
     record = from_dtype(kernel.state)
+    module = start_function.__module__
+    own = module.removeprefix(f"{__name__}.")
+    KERNELS[record] = module if own == module else own.partition(".")[0]
 
     def resolve(generic: Callable[..., Any], function: Callable[..., Any]) -> None:
         # The plain function behind a jitted one: an overload is compiled within its caller.

@@ -6,11 +6,14 @@ are, slowly, for debuggers (CONTRIBUTING.md).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
+import os
 import pickle
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +25,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
+from tabletop_envs.kernels import locks
 from tabletop_envs.kernels.plain import Record
 
 logger = logging.getLogger("tabletop_envs")
@@ -46,7 +50,8 @@ def compile_loop(function: Callable[..., Any]) -> Any:
     loop = njit(nogil=True)(function)
     try:
         # What `cache=True` does, with a cache of our own.
-        loop._cache = _LoopCache(function)
+        loop._cache = cache = _LoopCache(function)
+        loop.compile = cache.releasing(loop.compile)
     except Exception as error:  # No folder can be written; or the disk fails in some other way.
         _warn_once(f"no folder for compiled code can be written ({_brief(error)})", _NOT_KEPT)
     _entries.add(loop)
@@ -77,6 +82,8 @@ def interpreted_as(plain: Callable[..., Any]) -> Callable[[Any], Any]:
 
 # The library's packages of compiled code.
 PACKAGES = ("kernels", "evaluation", "search")
+# The names of kernels, by the type of their records, for messages.
+KERNELS: dict[Any, str] = {}
 # The files of heuristics outside of them, by the type of their games' records.
 SOURCES: dict[Any, str] = {}
 
@@ -128,6 +135,23 @@ class _LoopCache(FunctionCache):  # type: ignore[misc]
 
     _impl_class = _CheckedResult
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        # What is held while something is compiled that other processes wait for.
+        self._claim = contextlib.ExitStack()
+
+    def releasing(self, compile_loop: Callable[..., Any]) -> Callable[..., Any]:
+        """A dispatcher's `compile` that ends the claim, however it ends."""
+
+        @functools.wraps(compile_loop)
+        def compile_and_release(sig: Any) -> Any:
+            try:
+                return compile_loop(sig)
+            finally:
+                self._claim.close()
+
+        return compile_and_release
+
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         # Numba does not see edits in other files. The library's source and the kernel's are in the
         # type of a game's records, but a heuristic may come later and from elsewhere.
@@ -136,6 +160,22 @@ class _LoopCache(FunctionCache):  # type: ignore[misc]
         return (*super()._index_key(sig, codegen), code_digest(*files) if files else "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load_anyhow(sig, target_context)
+        if found is None:
+            # Of processes that want the same, as those of a vector environment, one compiles.
+            key = repr(self._index_key(sig, target_context.codegen()))
+            name = f"{self._impl.filename_base}.{hashlib.blake2b(key.encode()).hexdigest()[:16]}"
+            _waiting.begin(self, _waiting_text(self._py_func, self.cache_path, sig))
+            try:
+                self._claim.enter_context(
+                    locks.holding(os.path.join(self.cache_path, f"{name}.lock"))
+                )
+            finally:
+                _waiting.end(self)
+            found = self._load_anyhow(sig, target_context)
+        return found
+
+    def _load_anyhow(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # Whatever unpickling a damaged file may raise.
@@ -153,47 +193,79 @@ class _LoopCache(FunctionCache):  # type: ignore[misc]
             _warn_once(f"{self.cache_path} takes no compiled code ({_brief(error)})", _NOT_KEPT)
 
     def _save_anyhow(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError:
-            raise
-        except Exception:  # An index that cannot be read is written anew.
-            self.flush()
-            super().save_overload(sig, data)
+        # Numba reads a loop's index and writes it anew: of two that do so at once one entry would
+        # be lost.
+        with locks.holding(self.cache_path, kept=True):
+            try:
+                super().save_overload(sig, data)
+            except OSError:
+                raise
+            except Exception:  # An index that cannot be read is written anew.
+                self.flush()
+                super().save_overload(sig, data)
 
 
 # Waiting
 
 
 class _Waiting(event.Listener):  # type: ignore[misc]
-    """Tells, once a process, whoever waits for a loop to be compiled."""
+    """Tells, once a process, whoever waits for loops to be compiled."""
 
     def __init__(self) -> None:
-        self.timers: dict[Any, threading.Timer] = {}
+        self._timers: dict[Any, tuple[threading.Timer, float]] = {}
+        # How long compiling has taken before.
+        self._seconds = 0.0
 
     def on_start(self, event: Any) -> None:
         loop = event.data["dispatcher"]
-        if loop in _entries and "waiting" not in _said:
-            timer = threading.Timer(PATIENCE_SECONDS, _say_waiting, [loop._cache.cache_path])
-            timer.daemon = True
-            self.timers[loop] = timer
-            timer.start()
+        if loop in _entries:
+            self.begin(
+                loop, _waiting_text(loop.py_func, loop._cache.cache_path, event.data["args"])
+            )
 
     def on_end(self, event: Any) -> None:
-        timer = self.timers.pop(event.data["dispatcher"], None)
+        self.end(event.data["dispatcher"])
+
+    def begin(self, what: Any, text: str) -> None:
+        """Something begins for which somebody has to wait."""
+        if "waiting" not in _said:
+            patience = max(PATIENCE_SECONDS - self._seconds, 0.0)
+            timer = threading.Timer(patience, tell_waiting, [text])
+            timer.daemon = True
+            self._timers[what] = timer, time.perf_counter()
+            timer.start()
+
+    def end(self, what: Any) -> None:
+        """It has ended."""
+        timer, begin = self._timers.pop(what, (None, 0.0))
         if timer is not None:
             timer.cancel()
+            self._seconds += time.perf_counter() - begin
 
 
-def _say_waiting(folder: str | None) -> None:
+def _waiting_text(function: Callable[..., Any], folder: str | None, types: Any) -> str:
+    # Some arrays come within tuples.
+    arrays = (array for one in types for array in getattr(one, "types", (one,)))
+    games = (KERNELS.get(getattr(array, "dtype", None)) for array in arrays)
+    game = next((f" of {name}" for name in games if name), "")
+    kept = (
+        f"later processes find them in {folder} (NUMBA_CACHE_DIR names another folder, "
+        "`tabletop-envs warm` compiles all ahead)"
+        if folder
+        else "set NUMBA_CACHE_DIR to a writable folder to keep them for later processes"
+    )
+    return (
+        f"compiling {function.__name__}{game}: a game's loops take some seconds, "
+        f"with a search up to a minute; {kept}"
+    )
+
+
+def tell_waiting(text: str) -> None:
+    """Log, unless something of the kind has been said, that somebody waits for compiled code."""
     if "waiting" not in _said:
         _said.add("waiting")
-        logger.warning(
-            "compiling a game's loops, which takes some seconds, with a search up to a minute; %s",
-            f"later processes find them in {folder} (NUMBA_CACHE_DIR names another folder)"
-            if folder
-            else "set NUMBA_CACHE_DIR to a writable folder to keep them for later processes",
-        )
+        logger.warning(text)
 
 
-event.register("numba:compile", _Waiting())
+_waiting = _Waiting()
+event.register("numba:compile", _waiting)

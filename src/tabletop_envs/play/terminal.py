@@ -131,8 +131,7 @@ class Terminal:
             "Moves are typed by number, by name, or by the beginning of a name; "
             "`help` lists commands."
         )
-        if not self.session.over:
-            self._compiling.behind(self.session.agents, self.session.env, choose_at_once)
+        self._compile()
         while True:
             session = self.session
             if session.over:
@@ -151,6 +150,9 @@ class Terminal:
                     self._show_turn()
                 self._shown = True
                 self._turn()
+
+    def _compile(self) -> None:
+        self._compiling.behind(self.session.agents, self.session.env, choose_at_once)
 
     def _let_agent_play(self) -> None:
         player = self.session.player
@@ -255,6 +257,7 @@ class Terminal:
         else:
             self.path = Path(name)
             self._shown = False
+            self._compile()
 
     def finish(self) -> None:
         """Save what would be lost, and say how to resume it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tabletop_envs.agents.naming import AgentSpec, split_spec
 from tabletop_envs.arena.records import GameRecord
 from tabletop_envs.game import Move
 from tabletop_envs.play import session as sessions
+from tabletop_envs.play.background import Compiling
 from tabletop_envs.play.session import HUMAN, NOTHING_TO_UNDO, AgentError, Session
 from tabletop_envs.render import svg
 from tabletop_envs.render.svg.themes import get_theme
@@ -45,6 +47,8 @@ class WebGame:
         path: A file for the records of all games played, written at the end of each and by `save`;
             None: there is none.
         say: Told what a person in front of the server should know.
+        compiling: Compiles each game's agents in the background, and knows whether Numba compiles;
+            None: nobody does.
 
     Attributes:
         session: The game being played.
@@ -62,6 +66,7 @@ class WebGame:
         think_seconds: float = 5.0,
         path: Path | None = None,
         say: Callable[[str], object] = print,
+        compiling: Compiling | None = None,
     ) -> None:
         self.session = session
         self.think_seconds = checks.number("think_seconds", think_seconds, above=0, high=3600)
@@ -71,6 +76,7 @@ class WebGame:
         self._offered: dict[str, AgentSpec] = {name: name for name in OFFERED_AGENTS}
         self._offered |= {name: (name, agent) for name, agent in named.items()}
         self._say = say
+        self._compiling = compiling
         self._lock = threading.RLock()
         self._thinking = threading.Lock()
         self._version = 0
@@ -164,6 +170,19 @@ class WebGame:
             entry = {"game": registry.batch_id(game.name), "options": options, "players": players}
             games.append(entry)
         return {"games": games, "agents": list(self._offered)}
+
+    # Compiling
+
+    def compile_behind(self) -> None:
+        """Compile the game's agents, and who gives hints, in the background."""
+        if self._compiling is not None:
+            timed = partial(sessions.choose_at_once, seconds=self.think_seconds)
+            self._compiling.behind(self.session.agents, self.session.env, timed)
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether Numba is compiling: what is asked for meanwhile may take longer."""
+        return self._compiling is not None and self._compiling.active
 
     # Changing
 
@@ -268,6 +287,7 @@ class WebGame:
             self.session = session
             self._changed()
             self._save_all()
+        self.compile_behind()
 
     def _offer(self, name: Any) -> AgentSpec:
         """The agent that a request names; ValueError for one that is not offered."""

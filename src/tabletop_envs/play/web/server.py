@@ -184,6 +184,7 @@ def _routes(game: WebGame) -> list[Route | Mount]:
         Route("/", lambda request: FileResponse(STATIC / "index.html")),
         Route("/state", state),
         Route("/choices", lambda request: JSONResponse(game.choices())),
+        Route("/compiling", lambda request: JSONResponse({"compiling": game.is_compiling})),
         Route("/record", record),
         *(Route(path, changing(change), methods=["POST"]) for path, change in changes.items()),
         Route("/static/page.css", lambda request: FileResponse(PAGE_STYLE)),

@@ -3,7 +3,7 @@
 import * as board from "./board.js";
 import { at, commonWords, make, moveFocus } from "./page.js";
 import { showLog, showPlayers, showStatus } from "./panels.js";
-import { ask, askAgent, ServerError } from "./server.js";
+import { ask, askPatiently, ServerError } from "./server.js";
 import { openSetup } from "./setup.js";
 
 // So long an opponent's action can be seen before the next one, in milliseconds.
@@ -21,14 +21,15 @@ let point = null; // where the board was last used
 // The server
 
 // Ask for a change and show what follows; after a refusal the newest state. Whether it went well.
-async function change(path, body = {}) {
+// `tell` is told where that takes long.
+async function change(path, body = {}, tell = say) {
   if (busy) return false;
   busy = true;
   const interrupted = thinking !== null;
   thinking?.abort();
   try {
     try {
-      show(await ask(path, theme, { version: state.version, ...body }));
+      show(await askPatiently(path, theme, { version: state.version, ...body }, tell));
     } catch (error) {
       if (error.status !== 409 || !interrupted) throw error;
       // The opponent has just played: what is wanted holds for the game after that as well.
@@ -77,7 +78,7 @@ function goOn() {
   setTimeout(async () => {
     try {
       if (controller.signal.aborted) return;
-      const next = await askAgent("advance", theme, asked, say, controller.signal);
+      const next = await askPatiently("advance", theme, { version: asked.version }, say, controller.signal);
       if (!controller.signal.aborted) show(next);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -364,7 +365,7 @@ at("hint").addEventListener("click", async () => {
   busy = true;
   say(`${state.hint_agent} thinks …`);
   try {
-    const answer = await askAgent("hint", theme, state, say);
+    const answer = await askPatiently("hint", theme, { version: state.version }, say);
     hint = answer.legal.find((entry) => entry.action === answer.hint.action) ?? null;
     chosen = [];
     narrow();
@@ -384,9 +385,9 @@ at("theme").addEventListener("click", () => {
 at("new").addEventListener("click", async () => {
   try {
     const choices = await ask("choices", theme);
-    openSetup(choices, state, async (wanted) => {
+    openSetup(choices, state, async (wanted, tell) => {
       unveiled = null;
-      if (await change("new", wanted)) return "";
+      if (await change("new", wanted, tell)) return "";
       return at("notice").textContent;
     });
   } catch (error) {

@@ -24,14 +24,17 @@ export async function ask(path, theme, body, signal) {
   throw Object.assign(new ServerError(answer.error), { status: response.status });
 }
 
-// Ask for what an agent chooses in a state of the game. Thinking is limited: what takes longer is
-// compiling, which is said.
-export async function askAgent(path, theme, state, say, signal) {
-  const patience = 1000 * (state.think_seconds + 1);
-  const timer = setTimeout(() => say("Compiling for the first use: this takes up to a minute …"), patience);
+// Ask for what may have to be compiled first: where somebody waits for that, it is said.
+export async function askPatiently(path, theme, body, say, signal) {
+  let waiting = true;
+  const timer = setInterval(async () => {
+    const { compiling } = await ask("compiling", theme).catch(() => ({ compiling: false }));
+    if (compiling && waiting) say("Compiling, once: this takes up to a minute …");
+  }, 1000);
   try {
-    return await ask(path, theme, { version: state.version }, signal);
+    return await ask(path, theme, body, signal);
   } finally {
-    clearTimeout(timer);
+    waiting = false;
+    clearInterval(timer);
   }
 }

@@ -6,7 +6,8 @@ let choices = null;
 let start = null;
 let kept = [];
 
-// `begin(wanted)` asks for the game and answers with what is wrong, or nothing.
+// `begin(wanted, tell)` asks for the game, tells what takes long, and answers with what is wrong, or
+// nothing.
 export function openSetup(offered, state, begin) {
   choices = offered;
   start = begin;
@@ -14,7 +15,7 @@ export function openSetup(offered, state, begin) {
   at("game").replaceChildren(...options);
   at("game").value = state.game;
   at("seed").value = "";
-  at("setup-error").hidden = true;
+  tell("");
   showOptions(state.options);
   kept = state.players.map((player) => player.agent);
   showAgents();
@@ -69,6 +70,11 @@ function readAgents() {
   return [...at("agents").querySelectorAll("select")].map((select) => select.value);
 }
 
+function tell(text) {
+  at("setup-error").hidden = !text;
+  at("setup-error").textContent = text;
+}
+
 at("game").addEventListener("change", () => {
   showOptions({});
   showAgents();
@@ -84,9 +90,9 @@ at("setup").querySelector("form").addEventListener("submit", async (event) => {
     options: readOptions(),
     seed: at("seed").value === "" ? null : at("seed").value,
   };
-  const fault = await start(wanted);
+  tell("");
+  const fault = await start(wanted, tell);
   at("start").disabled = false;
-  at("setup-error").hidden = !fault;
-  at("setup-error").textContent = fault;
+  tell(fault);
   if (!fault) at("setup").close();
 });
