@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
+import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import metadata
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tabletop_envs import checks
@@ -96,7 +96,7 @@ def register(
     *,
     name: str | None = None,
     version: int | None = None,
-    heuristic: Callable[..., Any] | ModuleType | str | None = None,
+    heuristic: Callable[..., Any] | types.ModuleType | str | None = None,
     drawing: Any = None,
 ) -> None:
     """Make a game known by its name everywhere: in `make_batch`, the registries of PettingZoo and
@@ -209,7 +209,7 @@ def _check_name(name: Any) -> str:
 
 
 def _check_heuristic(heuristic: Any) -> Any:
-    if isinstance(heuristic, ModuleType):
+    if isinstance(heuristic, types.ModuleType):
         return heuristic.__name__
     if heuristic is None or isinstance(heuristic, str) or callable(heuristic):
         return heuristic
@@ -224,7 +224,7 @@ def _check_drawing(name: str, drawing: Any) -> Any:
         return drawing
     if not callable(getattr(drawing, "draw", None)) or not hasattr(drawing, "SIZE"):
         raise TypeError(f"{name}={shown(drawing)} must have SIZE (width, height) and draw")
-    return drawing.__name__ if isinstance(drawing, ModuleType) else drawing
+    return drawing.__name__ if isinstance(drawing, types.ModuleType) else drawing
 
 
 def _is_again(known: Game | str, given: Game | str) -> bool:

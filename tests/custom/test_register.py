@@ -119,10 +119,12 @@ WRONG: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 def test_what_cannot_be_registered_changes_nothing(
     game: Any, more: dict[str, Any], error: type[Exception], words: str
 ) -> None:
-    before = dict(registry._GAMES)
-    with pytest.raises(error, match=words):
-        tabletop_envs.register(game, **more)
-    assert before == registry._GAMES
+    for _ in ("before the library's games are used", "after"):
+        before = dict(registry._GAMES)
+        with pytest.raises(error, match=words):
+            tabletop_envs.register(game, **more)
+        assert before == registry._GAMES
+        registry.all_games()
 
 
 def test_another_version_of_a_registered_game_is_refused() -> None:

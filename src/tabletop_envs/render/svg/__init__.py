@@ -16,7 +16,7 @@ A drawing is made from a snapshot alone. What other pages can rely on:
 
 A game that is registered without a drawing is drawn as its text, in the reader's monospace font: on
 pages and in notebooks, but not in pixels, since the rasteriser has no fonts. A drawing, such as
-`tabletop_envs.render.svg.kirche`, has `SIZE`, width and height in units, and a function
+`tabletop_envs.render.svg.kirche`, has `SIZE`, width and height in units, and a function::
 
     draw(canvas, game, snapshot, *, viewer, legal, previous) -> Squares
 
