@@ -154,7 +154,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.search", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("games", nargs="*", metavar="GAME", help="(default: all)")
+    add(
+        "games", nargs="*", metavar="GAME", help="names, or file.py:NAME (default: all)"
+    )
     add("--simulations", type=int, default=1000, help="a search (default: 1000)")
     add("--lanes", type=int, default=256, help="of batched PUCT (default: 256)")
     add("--rounds", type=int, default=64, help="simulations a lane of it (default: 64)")

@@ -228,7 +228,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.throughput", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("games", nargs="*", metavar="GAME", help="games of the library (default: all)")
+    add(
+        "games", nargs="*", metavar="GAME", help="names, or file.py:NAME (default: all)"
+    )
     add("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS), help="what to measure")
     add("--lanes", nargs="+", type=int, default=list(LANES), help="batch sizes")
     add("--threads", nargs="+", type=int, default=list(THREADS), help="numbers of threads")

@@ -70,7 +70,7 @@ def load_object(
     listed = ", ".join(own[:LISTED]) + (", …" if len(own) > LISTED else "")
     raise ValueError(
         f"{shown(text)}: {name!r} of {_place(module)} must be a {kind}, but {there}"
-        f"{nearest(name, own)}; objects there that are: {listed or 'none'}"
+        f"{nearest(name, own)}; its {kind}s: {listed or 'none'}"
     )
 
 

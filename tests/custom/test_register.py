@@ -216,7 +216,7 @@ def test_objects_are_found_by_module_and_by_file() -> None:
             "mine_of_test.py:third",
             "'third' of module mine_of_test .*must be a number, but there is",
         ),
-        ("mine_of_test.py:secnd", "did you mean 'second'.*objects there that are: first, second"),
+        ("mine_of_test.py:secnd", "did you mean 'second'.*its numbers: first, second"),
         ("mine_of_test.py:Box", "but it is of the type type"),
         ("nothing.py:GAME", "there is no file /.*nothing.py"),
         ("no_such_module:GAME", "there is no module 'no_such_module' to import .*file.py:NAME"),

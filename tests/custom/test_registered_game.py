@@ -19,6 +19,7 @@ import pettingzoo
 import pytest
 
 import tabletop_envs
+from benchmarks import search, throughput, works
 from tabletop_envs import agents, evaluation, registry
 from tabletop_envs.adapters.self_play import make_lanes
 from tabletop_envs.arena import records, replay
@@ -66,6 +67,14 @@ def test_make_batch_and_both_registries_know_it(registered_game: Game) -> None:
         )
         assert pettingzoo.make("parallel", ID).aec_env.game is registered_game
     assert TabletopEnv("connect_four").metadata["name"] == "connect_four_v0"
+
+
+def test_gymnasium_imports_a_module_that_stands_before_the_id(
+    custom_folder: Path, tmp_path: Path
+) -> None:
+    code = f"import gymnasium; print(gymnasium.make('registered:{GYM_ID}').reset(seed=1)[0].sum())"
+    done = python("-c", code, cwd=tmp_path, path=custom_folder)
+    assert done.returncode == 0, done.stderr
 
 
 def test_copies_and_pickles_of_the_game_are_the_game(registered_game: Game) -> None:
@@ -187,8 +196,9 @@ def test_it_is_played_in_the_terminal(tmp_path: Path, monkeypatch: pytest.Monkey
 # The command line
 
 
-@pytest.mark.usefixtures("registered_game")
-def test_commands_and_examples_know_it(custom_folder: Path) -> None:
+def test_commands_examples_and_benchmarks_know_it(
+    registered_game: Game, custom_folder: Path
+) -> None:
     (entry,) = run_json("selfplay", "connect_four", "--steps", "20", "--num-envs", "4")["games"]
     assert entry["game"] == "connect_four-v0"
     named = {entry["name"]: entry for entry in run_json("list")["games"]}
@@ -197,6 +207,10 @@ def test_commands_and_examples_know_it(custom_folder: Path) -> None:
     (entry,) = run_json("list", f"{custom_folder}/registered.py:GAME")["games"]
     assert (entry["name"], entry["module"]) == ("connect_four", "connect_four_game")
     assert game_argument(f"{custom_folder}/registered.py:GAME") == "connect_four"
+    words = [f"{custom_folder}/registered.py:GAME"]
+    for program in (throughput, search):
+        assert program.parse_arguments(words).games == ["connect_four"]
+    assert works.find_game("connect_four") is registered_game
 
 
 def test_without_heuristic_and_drawing_everything_works(

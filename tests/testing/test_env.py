@@ -18,7 +18,7 @@ from pettingzoo.utils import BaseWrapper
 
 from benchmarks.connect_four_game import GAME, ConnectFour
 from tabletop_envs.envs.aec import TabletopEnv
-from tabletop_envs.game import Game
+from tabletop_envs.game import Game, Move
 from tabletop_envs.kernels import Part
 from tabletop_envs.testing import ContractError, batches, check_env, env_stacks, option_cases
 from tests.games import each_game, module
@@ -207,9 +207,12 @@ GAMES = {
 
 @pytest.mark.parametrize(("attributes", "promise"), GAMES.values(), ids=GAMES.keys())
 def test_a_broken_game_is_named(attributes, promise):
-    # A drawing of its own, where a snapshot is not what `text` expects.
-    drawing = {"text": lambda self, snapshot, viewer, colour: "board"}
-    game = spoiled(**{**drawing, **attributes})
+    # Words of its own, where a snapshot is not what `text` and `decode` expect.
+    words = {
+        "text": lambda self, snapshot, viewer, colour: "board",
+        "decode": lambda self, action, position: Move(f"column {action}", "drop"),
+    }
+    game = spoiled(**{**words, **attributes})
     with pytest.raises(ContractError) as caught:
         check_env(game, games=8, options={})
     assert re.search(promise, str(caught.value)), caught.value
