@@ -18,7 +18,8 @@ from rich.console import Console
 
 import tabletop_envs
 from tabletop_envs import registry
-from tabletop_envs.arena.selfplay import Length, Plan, Result, play
+from tabletop_envs.agents import RandomAgent
+from tabletop_envs.arena.selfplay import AgentRollout, Length, Plan, Result, play
 from tabletop_envs.cli.common import CtrlC, Interrupt, find_games, read_options
 from tabletop_envs.cli.selfplay_command import make_plans, results_table
 from tabletop_envs.envs.batch import RolloutCounts
@@ -121,6 +122,53 @@ def test_seconds_are_those_of_play_alone():
     entry = run_json("selfplay", "kirche", "--seconds", "0.1", *SMALL)["games"][0]
     assert entry["seconds"] >= 0.1
     assert entry["steps"] > 1
+
+
+class ScriptedBatch:
+    """Three games of three players that end as a script says: lengths and scores by steps and lanes."""
+
+    num_envs = num_players = 3
+    game = states = legal_bits = None
+    SCRIPT: tuple[dict[int, tuple[int, list[int], bool]], ...] = (
+        {},
+        {0: (2, [5, 1, 1], False), 2: (9, [4, 4, 0], True)},
+        {1: (3, [2, 2, 2], False)},
+        {0: (1, [0, 7, 3], True)},
+    )
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.terminated, self.by_limit = np.zeros((2, 3), np.bool_)
+        self.episode_length = np.zeros(3, np.int64)
+        self.scores = np.zeros((3, 3), np.int32)
+
+    def step(self, actions: Any) -> None:
+        assert actions.tolist() == [self.steps] * 3
+        ended = self.SCRIPT[self.steps]
+        self.terminated[:] = [lane in ended for lane in range(3)]
+        for lane, (length, scores, limited) in ended.items():
+            self.episode_length[lane], self.by_limit[lane] = length, limited
+            self.scores[lane] = scores
+        self.steps += 1
+
+
+class Counting(RandomAgent):
+    """Chooses the number of the step."""
+
+    calls = 0
+
+    def choose_lanes(self, game: Any, states: Any, legal: Any, rngs: Any, *rest: Any) -> None:
+        rest[1][rest[0]] = self.calls
+        self.calls += 1
+
+
+def test_what_an_agent_s_games_come_to_is_counted() -> None:
+    batch: Any = ScriptedBatch()
+    rollout = AgentRollout(batch, Counting(), 1)
+    counts = rollout(1) + rollout(2) + rollout(1)
+    shared = ((1, 1, 1), (1, 1, 1), (0, 0, 1))
+    assert counts == RolloutCounts(12, 4, 2, 15, 9, shared, (11, 14, 6))
+    assert AgentRollout(ScriptedBatch(), Counting(), 1)(4) == counts  # type: ignore[arg-type]
 
 
 class FakeBatch:
