@@ -21,6 +21,7 @@ from tabletop_envs import processes, warming
 from tabletop_envs.arena import tournaments
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.kernels import compiling, engine
+from tests.games import GAMES
 
 
 def run(what: str, name: str) -> Any:
@@ -42,15 +43,18 @@ def misses() -> int:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name == "kirche" else pytest.mark.soak)
-        for name in tabletop_envs.registry.game_names()
-    ],
+    [pytest.param(name, marks=() if name == "kirche" else pytest.mark.soak) for name in GAMES],
 )
 def test_after_warm_nothing_is_compiled_any_more(name: str) -> None:
     """Also with a cache that has more: what is used must be what was warmed."""
     warmed, used = run("warm", name), run("use", name)
-    missing = [loop for loop, signatures in warmed["loops"].items() if not signatures]
+    # Other games may have loops of their own.
+    others = tuple(f"tabletop_envs.envs.{game}." for game in GAMES if game != name)
+    missing = [
+        loop
+        for loop, signatures in warmed["loops"].items()
+        if not signatures and not loop.startswith(others)
+    ]
     assert not missing, "loops that no part in warming.PARTS compiles"
     for loop, signatures in used["loops"].items():
         assert set(signatures) <= set(warmed["loops"][loop]), loop
