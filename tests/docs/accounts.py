@@ -14,6 +14,7 @@ BUDGETS = {
 # Programs that take all there is where nothing is named: what they take.
 NAMED = {
     "-m benchmarks.throughput": "kirche",
+    "-m benchmarks.startup": "kirche",
     # The other peers take minutes to compile; tests/examples/test_benchmarks.py has them.
     "-m benchmarks.compare": "pettingzoo",
     "-m benchmarks.scaling": "kirche",
@@ -33,6 +34,7 @@ PROGRAMS = {
         # A busy machine is no mistake of the page.
         "--tolerance": "1000",
     },
+    "-m benchmarks.startup": {"--only": "rollout", "--repeats": "1"},
     "-m benchmarks.compare": {
         "--lanes": "8",
         "--threads": "1",

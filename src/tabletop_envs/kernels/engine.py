@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 from numba.extending import register_jitable
 
 from tabletop_envs.kernels import (
@@ -34,7 +33,16 @@ from tabletop_envs.kernels import (
     step,
     word_bits,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, nth_square, popcount, prefetch_row, write_bytes
+from tabletop_envs.kernels.bits import (
+    ONE,
+    ZERO,
+    jit_inline,
+    jitable,
+    nth_square,
+    popcount,
+    prefetch_row,
+    write_bytes,
+)
 from tabletop_envs.kernels.compiling import compile_loop
 from tabletop_envs.kernels.rng import below, from_seed, sampler_from_seed
 
@@ -107,13 +115,13 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
     return compile_loop(function)
 
 
-@njit(forceinline=True)
+@jit_inline
 def num_words(state: Any) -> int:
     """How many words of `word_bits(state)` bits hold a set of actions."""
     return (num_actions(state) + word_bits(state) - 1) // word_bits(state)
 
 
-@njit(forceinline=True)
+@jit_inline
 def legal_words(state: Any) -> int:
     """The length of a set of actions as the engine keeps it: whole groups of words."""
     return (num_words(state) + GROUP - 1) // GROUP * GROUP
@@ -124,7 +132,7 @@ def new_legal(kernel: Kernel, *lanes: int) -> npt.NDArray[np.uint64]:
     return np.zeros((*lanes, -(-kernel.num_words // GROUP) * GROUP), np.uint64)
 
 
-@njit(forceinline=True)
+@jit_inline
 def is_legal(state: Any, legal_bits: Any, action: int) -> bool:
     """Whether an action (int64, any value) is in the set of actions `legal_bits`."""
     if action < 0 or action >= num_actions(state):
@@ -133,7 +141,7 @@ def is_legal(state: Any, legal_bits: Any, action: int) -> bool:
     return (legal_bits[np.uint64(action) // bits] >> (np.uint64(action) % bits)) & ONE != ZERO
 
 
-@njit(forceinline=True)
+@jit_inline
 def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int]:
     """The advanced generator and an action of the set `legal_bits`, all equally likely.
 
@@ -166,7 +174,7 @@ def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int
     return rng, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
 
 
-@njit(forceinline=True)
+@jit_inline
 def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
     """Write a set of actions as `num_actions(state)` bytes of 0 or 1 into `mask`."""
     bits, actions = word_bits(state), num_actions(state)
@@ -176,7 +184,7 @@ def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
     write_bytes(mask, last * bits, legal_bits[last], actions - last * bits)
 
 
-@njit(forceinline=True)
+@jit_inline
 def sharers(state: Any) -> int:
     """How many players share the top score."""
     top, count = state.scores[0], 0
@@ -188,7 +196,7 @@ def sharers(state: Any) -> int:
     return count
 
 
-@njit(forceinline=True)
+@jit_inline
 def top_score(state: Any) -> int:
     """The highest score."""
     top = state.scores[0]
@@ -197,7 +205,7 @@ def top_score(state: Any) -> int:
     return top
 
 
-@njit(forceinline=True)
+@jit_inline
 def write_rewards(state: Any, rewards: Any) -> None:
     """Write every player's reward as the game stands: zero while it runs."""
     for player in range(state.num_players):
@@ -425,7 +433,7 @@ def sample_some(states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: An
         rngs[lane], actions[lane] = choose(states[lane], legal_bits[lane], counts, rngs[lane])
 
 
-@njit
+@jitable
 def tally_game(state: Any, tally: Any) -> None:
     """Count a finished game."""
     tally[TALLY_GAMES] += 1

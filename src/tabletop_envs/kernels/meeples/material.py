@@ -24,7 +24,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import RUNNING, State, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
@@ -264,7 +263,7 @@ def reset_blocks_bookkeeping(state: State) -> None:
 # Dealing
 
 
-@njit
+@jitable
 def start(state: State) -> None:
     """Clear the table, shuffle and deal the stones (M2); options are kept."""
     none = table.NO_FIELDS
