@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
+from numba.extending import register_jitable
 
 from tabletop_envs.kernels import pipeline
 from tabletop_envs.kernels.bits import jitable
-from tabletop_envs.kernels.compiling import compile_loop
+from tabletop_envs.kernels.compiling import CALLEE, compile_loop
 
 
 @jitable
@@ -28,7 +29,7 @@ def refuse_negative(number):
     return add_one(number)
 
 
-@jitable
+@register_jitable(**CALLEE, _nrt=True)
 def sum_of(numbers):
     return sum([number for number in numbers])  # noqa: C416 (a closure, to Numba)
 

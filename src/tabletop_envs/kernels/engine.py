@@ -185,6 +185,13 @@ def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
 
 
 @jit_inline
+def fill(array: Any, number: int) -> None:
+    """Write a number into all places of a one-dimensional array (`array[:]` compiles slowly)."""
+    for index in range(array.size):
+        array[index] = number
+
+
+@jit_inline
 def sharers(state: Any) -> int:
     """How many players share the top score."""
     top, count = state.scores[0], 0
@@ -236,7 +243,7 @@ def advance_one(states: Any, legal_bits: Any, command: int, action: int, result:
     if state.status == RUNNING:
         legal_actions(state, legal_bits)
     else:
-        legal_bits[:] = ZERO
+        fill(legal_bits, ZERO)
     result[0] = state.status
     result[1] = state.to_move
     result[2] = state.ply
@@ -268,7 +275,7 @@ def advance_some(
             start(state)
             lanes.offended[lane] = False
         elif playing and not is_legal(state, legal_bits, action):
-            legal_bits[:] = ZERO
+            fill(legal_bits, ZERO)
             state.status = TERMINATED
             lanes.offended[lane] = True
             for player in range(state.num_players):
@@ -279,7 +286,7 @@ def advance_some(
             if playing:
                 step(state, action)
             if state.status != RUNNING:
-                legal_bits[:] = ZERO
+                fill(legal_bits, ZERO)
                 break
             legal_actions(state, legal_bits)
             seats_after = np.int64(state.to_move) - lanes.seats[lane]
@@ -307,9 +314,9 @@ def observe_some(
         for index in range(observation.shape[1]):
             observation[row, index] = scratch[index]
         if state.status != RUNNING:
-            mask[row][:] = 1
+            fill(mask[row], 1)
         elif state.to_move != players[lane]:
-            mask[row][:] = 0
+            fill(mask[row], 0)
         else:
             write_mask(state, legal_bits[lane], mask[row])
 
@@ -331,9 +338,9 @@ def observe_one(
             observation[index] = scratch[index]
     if mask.size:
         if state.status != RUNNING:
-            mask[:] = 1
+            fill(mask, 1)
         elif state.to_move != player:
-            mask[:] = 0
+            fill(mask, 0)
         else:
             write_mask(state, legal_bits, mask)
 

@@ -116,6 +116,10 @@ class Inherited(Flags):  # type: ignore[misc]
     def __eq__(self, other: object) -> bool:
         return self is other
 
+    def copy(self) -> Flags:
+        """Options to change: no object of this kind."""
+        return Flags(self)
+
     @classmethod
     def of(cls, flags: Any) -> Inherited:
         """What a function compiled with these options hands on."""

@@ -253,9 +253,10 @@ def dice_in_pool(state: State) -> int:
 @jitable
 def reset_blocks_bookkeeping(state: State) -> None:
     """Reset what is counted in the blocks phase."""
-    state.passed[:] = False
-    state.set_block[:] = False
-    state.dice_allowed[:] = UNLIMITED
+    for player in range(MAX_PLAYERS):
+        state.passed[player] = False
+        state.set_block[player] = False
+        state.dice_allowed[player] = UNLIMITED
     state.fails = 0
     state.rerolled = False
 
