@@ -35,6 +35,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self._linking_libraries: list[Any] = []
         # What functions need at run time, by the names of variables, until these have addresses.
         self._environments: dict[str, Any] = {}
 
