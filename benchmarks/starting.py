@@ -56,13 +56,16 @@ STAGES = {
 }
 
 
-def start_once(program: str, cache: str) -> dict[str, float]:
+def start_once(program: str, cache: str, source: Path | None = None) -> dict[str, float]:
     """The seconds of every stage of a fresh process that compiles into `cache`.
+
+    `source` is the folder with the package of another checkout.
 
     RuntimeError, with what the process said, if it fails.
     """
     # Where this process has found the package, for a checkout that is not installed.
-    paths = [str(Path(sys.modules["tabletop_envs"].__file__ or "").parents[1])]
+    source = source or Path(sys.modules["tabletop_envs"].__file__ or "").parents[1]
+    paths = [str(source.absolute())]
     paths += [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks import compare, measuring, peers, scaling, starting, throughput
+from benchmarks import compare, measuring, peers, scaling, starting, startup, throughput
 from benchmarks.measuring import Case, Figure
 from benchmarks.works import OURS, loop_work
 from tabletop_envs import registry
@@ -129,8 +129,8 @@ def test_a_failing_case_is_left_out(monkeypatch):
     assert "there is no game 'chess'" in notes[0]
 
 
-def test_unknown_games_and_libraries_are_refused(capsys):
-    for main in (throughput.main, scaling.main):
+def test_unknown_games_and_libraries_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for main in (throughput.main, scaling.main, startup.main):
         with pytest.raises(SystemExit):
             main(["chess"])
         assert "there is no game 'chess'" in capsys.readouterr().err
@@ -146,6 +146,27 @@ def test_start_times_come_from_fresh_processes(tmp_path):
     assert all(seconds >= 0 for seconds in times.values())
     with pytest.raises(RuntimeError, match="no such thing"):
         starting.start_once("raise SystemExit('no such thing')", str(tmp_path))
+
+
+def test_first_uses_are_compared_with_another_checkout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "src" / "tabletop_envs").mkdir(parents=True)
+
+    def start_once(program: str, cache: str, source: Path | None) -> dict[str, float]:
+        compile(program, "program", "exec")
+        return {"first": 6.0 if source else 2.0}
+
+    monkeypatch.setattr(startup, "start_once", start_once)
+    assert startup.main(["--repeats", "2", "--against", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for use in startup.USES:
+        for game in registry.game_names():
+            (line,) = (line for line in lines if line.startswith(f"first {use}  ") and game in line)
+            assert line.split()[-1] == "3.00"
+    with pytest.raises(SystemExit):
+        startup.main(["--against", str(tmp_path / "src")])
+    assert "must be a checkout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("game", ["connect_four", *registry.game_names()])

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, njit, types
-from numba.extending import overload
+from numba import from_dtype, types
+from numba.extending import overload, register_jitable
 
 from tabletop_envs import registry
 from tabletop_envs.kernels import RUNNING, Kernel
-from tabletop_envs.kernels.compiling import INTERPRETED, SOURCES, record_dtype
+from tabletop_envs.kernels.compiling import CALLEE, INTERPRETED, SOURCES, record_dtype
 from tabletop_envs.kernels.engine import MAX_PLAYERS, compiled_loop, write_rewards
 from tabletop_envs.named import import_module, load_object, names_code
 
@@ -91,12 +91,16 @@ def is_settled(state: Any) -> bool:
     return bool(_interpreted("is_settled", state).is_settled(state))
 
 
-@overload(evaluate, strict=False)
+# (A heuristic may allocate arrays.)
+_OPTIONS = {**CALLEE, "_nrt": True}
+
+
+@overload(evaluate, strict=False, jit_options=_OPTIONS)
 def _evaluate(state, values):  # type: ignore[no-untyped-def]
     return _HEURISTICS.get(state, _NONE).evaluate if isinstance(state, types.Record) else None
 
 
-@overload(is_settled, strict=False)
+@overload(is_settled, strict=False, jit_options=_OPTIONS)
 def _is_settled(state):  # type: ignore[no-untyped-def]
     return _HEURISTICS.get(state, _NONE).is_settled if isinstance(state, types.Record) else None
 
@@ -118,7 +122,7 @@ def register_heuristic(
             decision.
         search: Settings of the game's searches (`search.SearchConfig`) in place of the usual ones.
     """
-    of_running_game = njit(function)
+    of_running_game = register_jitable(**_OPTIONS)(function)
 
     def evaluate_this(state, values):  # type: ignore[no-untyped-def]
         if state.status == RUNNING:

@@ -61,7 +61,7 @@ import numpy.typing as npt
 from numba import from_dtype
 from numba.extending import overload
 
-from tabletop_envs.kernels.compiling import INTERPRETED, KERNELS, code_digest, record_dtype
+from tabletop_envs.kernels.compiling import CALLEE, INTERPRETED, KERNELS, code_digest, record_dtype
 from tabletop_envs.kernels.fields import check_fields
 
 RUNNING, TERMINATED, BY_LIMIT = 0, 1, 2
@@ -263,6 +263,8 @@ def register(
     module = start_function.__module__
     own = module.removeprefix(f"{__name__}.")
     KERNELS[record] = module if own == module else own.partition(".")[0]
+    # (A game's functions may allocate arrays.)
+    options = {**CALLEE, "forceinline": True, "_nrt": True}
 
     def resolve(generic: Callable[..., Any], function: Callable[..., Any]) -> None:
         # The plain function behind a jitted one: an overload is compiled within its caller.
@@ -276,7 +278,7 @@ def register(
             check_fields(implementation, kernel.state.names or ())
             return implementation
 
-        overload(generic, strict=False, jit_options={"forceinline": True})(implementation_for)
+        overload(generic, strict=False, jit_options=options)(implementation_for)
 
     resolve(start, start_function)
     resolve(legal_actions, legal_actions_function)

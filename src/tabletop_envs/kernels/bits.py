@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
+from tabletop_envs.kernels.compiling import CALLEE
 from tabletop_envs.kernels.llvm import (
     lowest_square,
     nth_square,
@@ -42,11 +43,12 @@ Board = int
 ONE: Any = np.uint64(1)
 ZERO: Any = np.uint64(0)
 
-# How kernels' functions are compiled: within the loops that call them, and without what `njit`
-# adds, wrappers for Python's calls. Nobody makes such calls, and the wrappers take a third of the
-# time to compile a game. `jit_inline` functions become part of their callers.
-jitable = register_jitable(no_cfunc_wrapper=True)
-jit_inline = register_jitable(no_cfunc_wrapper=True, forceinline=True)
+# How functions that only compiled code calls are compiled: as a part of the loops that call them
+# (`pipeline.py`), without wrappers for calls from Python, and without counting the references of
+# arrays, which they may neither allocate nor return. `jit_inline` functions become part of their
+# callers.
+jitable = register_jitable(**CALLEE, _nrt=False)
+jit_inline = register_jitable(**CALLEE, _nrt=False, forceinline=True)
 
 
 @jit_inline

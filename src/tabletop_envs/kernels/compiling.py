@@ -34,6 +34,17 @@ INTERPRETED: bool = bool(config.DISABLE_JIT)
 # Whoever waits longer for a loop to be compiled is told so.
 PATIENCE_SECONDS = 1.0
 
+# How loops, and what only compiled code calls, are compiled: the fast way, where Numba's inside is
+# as expected. Callees go without wrappers, which are for calls from Python.
+LOOP: dict[str, Any] = {"no_cfunc_wrapper": True}
+CALLEE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+try:
+    from tabletop_envs.kernels.pipeline import CalleeCompiler, LoopCompiler
+except (ImportError, AttributeError):
+    logger.info("this version of Numba is new to the library: it compiles the slow way")
+else:
+    LOOP["pipeline_class"], CALLEE["pipeline_class"] = LoopCompiler, CalleeCompiler
+
 _NOT_KEPT = (
     "compiling in every process (set NUMBA_CACHE_DIR to a folder that can be written and has room)"
 )
@@ -47,7 +58,7 @@ def compile_loop(function: Callable[..., Any]) -> Any:
     """`engine.compiled_loop`."""
     if INTERPRETED:
         return _interpreted_loop(function)
-    loop = njit(nogil=True)(function)
+    loop = njit(nogil=True, **LOOP)(function)
     try:
         # What `cache=True` does, with a cache of our own.
         loop._cache = cache = _LoopCache(function)

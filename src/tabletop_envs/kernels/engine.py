@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 from numba.extending import register_jitable
 
 from tabletop_envs.kernels import (
@@ -38,6 +37,8 @@ from tabletop_envs.kernels import (
 from tabletop_envs.kernels.bits import (
     ONE,
     ZERO,
+    jit_inline,
+    jitable,
     lowest_square,
     nth_square,
     popcount,
@@ -125,13 +126,13 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
     return compile_loop(function)
 
 
-@njit(forceinline=True)
+@jit_inline
 def num_words(state: Any) -> int:
     """How many words of `word_bits(state)` bits hold a set of actions."""
     return (num_actions(state) + word_bits(state) - 1) // word_bits(state)
 
 
-@njit(forceinline=True)
+@jit_inline
 def legal_words(state: Any) -> int:
     """The length of a set of actions as the engine keeps it: whole groups of words."""
     return (num_words(state) + GROUP - 1) // GROUP * GROUP
@@ -142,7 +143,7 @@ def new_legal(kernel: Kernel, *lanes: int) -> npt.NDArray[np.uint64]:
     return np.zeros((*lanes, -(-kernel.num_words // GROUP) * GROUP), np.uint64)
 
 
-@njit(forceinline=True)
+@jit_inline
 def is_legal(state: Any, legal_bits: Any, action: int) -> bool:
     """Whether an action (int64, any value) is in the set of actions `legal_bits`."""
     if action < 0 or action >= num_actions(state):
@@ -151,7 +152,7 @@ def is_legal(state: Any, legal_bits: Any, action: int) -> bool:
     return (legal_bits[np.uint64(action) // bits] >> (np.uint64(action) % bits)) & ONE != ZERO
 
 
-@njit(forceinline=True)
+@jit_inline
 def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int]:
     """The advanced generator and an action of the set `legal_bits`, all equally likely.
 
@@ -184,7 +185,7 @@ def choose(state: Any, legal_bits: Any, counts: Any, rng: int) -> tuple[int, int
     return rng, np.int64(min(index * np.uint64(word_bits(state)) + square, last))
 
 
-@njit(forceinline=True)
+@jit_inline
 def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
     """Write a set of actions as `num_actions(state)` bytes of 0 or 1 into `mask`."""
     bits, actions = word_bits(state), num_actions(state)
@@ -194,7 +195,14 @@ def write_mask(state: Any, legal_bits: Any, mask: Any) -> None:
     write_bytes(mask, last * bits, legal_bits[last], actions - last * bits)
 
 
-@njit(forceinline=True)
+@jit_inline
+def fill(array: Any, number: int) -> None:
+    """Write a number into all places of a one-dimensional array (`array[:]` compiles slowly)."""
+    for index in range(array.size):
+        array[index] = number
+
+
+@jit_inline
 def sharers(state: Any) -> int:
     """How many players share the top score."""
     top, count = state.scores[0], 0
@@ -206,7 +214,7 @@ def sharers(state: Any) -> int:
     return count
 
 
-@njit(forceinline=True)
+@jit_inline
 def top_score(state: Any) -> int:
     """The highest score."""
     top = state.scores[0]
@@ -215,7 +223,7 @@ def top_score(state: Any) -> int:
     return top
 
 
-@njit(forceinline=True)
+@jit_inline
 def write_rewards(state: Any, rewards: Any) -> None:
     """Write every player's reward as the game stands: zero while it runs."""
     for player in range(state.num_players):
@@ -227,7 +235,7 @@ def write_rewards(state: Any, rewards: Any) -> None:
             rewards[player] = REWARDS[state.num_players, count, behind]
 
 
-@njit
+@jitable
 def take_position(states: Any, starts: tuple[Any, ...], lane: int) -> None:
     """Start a lane's game from a drawn position of a `StartArrays` that has some."""
     positions, has_rng, rngs = starts
@@ -238,7 +246,7 @@ def take_position(states: Any, starts: tuple[Any, ...], lane: int) -> None:
     rngs[lane] = rng
 
 
-@njit
+@jitable
 def begin(states: Any, starts: tuple[Any, ...], lane: int) -> None:
     """Start a lane's new game as `starts`, a `StartArrays`, has it."""
     if starts[0].size == 0:
@@ -247,7 +255,7 @@ def begin(states: Any, starts: tuple[Any, ...], lane: int) -> None:
         take_position(states, starts, lane)
 
 
-@njit
+@jitable
 def key(state: Any) -> int:
     """The key of a position (uint64): equal for equal positions, and different for others but for
     a chance of about 2^−64.
@@ -283,7 +291,7 @@ def advance_one(states: Any, legal_bits: Any, command: int, action: int, result:
     if state.status == RUNNING:
         legal_actions(state, legal_bits)
     else:
-        legal_bits[:] = ZERO
+        fill(legal_bits, ZERO)
     result[0] = state.status
     result[1] = state.to_move
     result[2] = state.ply
@@ -315,7 +323,7 @@ def advance_some(
             start(state)
             lanes.offended[lane] = False
         elif playing and not is_legal(state, legal_bits, action):
-            legal_bits[:] = ZERO
+            fill(legal_bits, ZERO)
             state.status = TERMINATED
             lanes.offended[lane] = True
             for player in range(state.num_players):
@@ -326,7 +334,7 @@ def advance_some(
             if playing:
                 step(state, action)
             if state.status != RUNNING:
-                legal_bits[:] = ZERO
+                fill(legal_bits, ZERO)
                 break
             legal_actions(state, legal_bits)
             seats_after = np.int64(state.to_move) - lanes.seats[lane]
@@ -354,9 +362,9 @@ def observe_some(
         for index in range(observation.shape[1]):
             observation[row, index] = scratch[index]
         if state.status != RUNNING:
-            mask[row][:] = 1
+            fill(mask[row], 1)
         elif state.to_move != players[lane]:
-            mask[row][:] = 0
+            fill(mask[row], 0)
         else:
             write_mask(state, legal_bits[lane], mask[row])
 
@@ -378,9 +386,9 @@ def observe_one(
             observation[index] = scratch[index]
     if mask.size:
         if state.status != RUNNING:
-            mask[:] = 1
+            fill(mask, 1)
         elif state.to_move != player:
-            mask[:] = 0
+            fill(mask, 0)
         else:
             write_mask(state, legal_bits, mask)
 
@@ -481,7 +489,7 @@ def sample_some(states: Any, legal_bits: Any, rngs: Any, lanes: Any, actions: An
         rngs[lane], actions[lane] = choose(states[lane], legal_bits[lane], counts, rngs[lane])
 
 
-@njit
+@jitable
 def tally_game(state: Any, tally: Any) -> None:
     """Count a finished game."""
     tally[TALLY_GAMES] += 1

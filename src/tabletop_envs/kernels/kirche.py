@@ -21,7 +21,6 @@ Action = plane · 49 + square, so a set of actions is 27 words of 49 bits, one b
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import (
     BY_LIMIT,
@@ -36,7 +35,7 @@ from tabletop_envs.kernels import (
     register,
     state_dtype,
 )
-from tabletop_envs.kernels.bits import ONE, ZERO, Board, board, write_bytes
+from tabletop_envs.kernels.bits import ONE, ZERO, Board, board, jit_inline, jitable, write_bytes
 
 SIZE = 7
 SQUARES = SIZE * SIZE
@@ -101,7 +100,7 @@ _1, _7, _48, _63 = np.uint64(1), np.uint64(7), np.uint64(48), np.uint64(63)
 MAIN_DIAGONAL_CORNERS = ONE | (ONE << _48)
 
 
-@njit(inline="always")
+@jit_inline
 def neighbours(squares: Board) -> Board:
     """The squares adjacent to any of `squares` (bitboards)."""
     return (
@@ -112,7 +111,7 @@ def neighbours(squares: Board) -> Board:
     )
 
 
-@njit
+@jitable
 def start(state: State) -> None:
     """An empty board with the pastor in its centre (K1); options and `rng` are kept."""
     state.pieces[0] = ZERO
@@ -129,7 +128,7 @@ def start(state: State) -> None:
     state.scores[1] = 0
 
 
-@njit
+@jitable
 def placements(state: State) -> Board:
     """The squares where the player to move may place the next piece (K3, K4), as a bitboard."""
     if state.ply >= 4:
@@ -144,7 +143,7 @@ def placements(state: State) -> Board:
     return CORNERS & ~state.pieces[0]
 
 
-@njit
+@jitable
 def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """The set of legal actions: placements (K3, K4), or moves and swaps (K7, K8)."""
     if state.ply < 4 + 2 * state.num_houses:
@@ -180,7 +179,7 @@ def legal_actions(state: State, legal_bits: LegalBits) -> None:
     legal_bits[SWAP_PLANE] = own & ~movable
 
 
-@njit
+@jitable
 def connected(town: Board, start: Board) -> bool:
     """Whether `town` is one group of adjacent squares; `start` is a part of it."""
     reached = start
@@ -191,7 +190,7 @@ def connected(town: Board, start: Board) -> bool:
         reached = grown
 
 
-@njit
+@jitable
 def town_complete(state: State, player: int) -> bool:
     """Whether the player's pieces form a town (K10): the cheap and seldom met conditions first."""
     own = state.pieces[player]
@@ -201,7 +200,7 @@ def town_complete(state: State, player: int) -> bool:
     return not (spire | nave) & EDGE and connected(own, spire | nave)
 
 
-@njit
+@jitable
 def place(state: State, square: Board, horizontal: bool) -> None:
     """Put the next piece of the player to move on a square (a bitboard of one) (K3, K4)."""
     state.pieces[state.to_move] |= square
@@ -214,7 +213,7 @@ def place(state: State, square: Board, horizontal: bool) -> None:
             state.spires |= square
 
 
-@njit
+@jitable
 def move(state: State, plane: int, square: int) -> None:
     """Move the piece on a square along its ridge, or swap it with the pastor, and turn it (K7, K8).
 
@@ -241,7 +240,7 @@ def move(state: State, plane: int, square: int) -> None:
     state.horizontal = (state.horizontal & ~origin) | (target & (ZERO - ridge))
 
 
-@njit
+@jitable
 def step(state: State, action: int) -> None:
     """Play a legal action: K3, K4, K7 or K8, then the ends of K10 and K11."""
     plane, square = np.uint64(action) // np.uint64(SQUARES), np.uint64(action) % np.uint64(SQUARES)
@@ -263,7 +262,7 @@ def step(state: State, action: int) -> None:
     state.to_move = ply >> 1 if ply < 4 else 1 - state.to_move
 
 
-@njit
+@jitable
 def observe(state: State, player: int, observation: Observation) -> None:
     """What a player sees (`OBSERVATION`), own pieces first."""
     other = 1 - player

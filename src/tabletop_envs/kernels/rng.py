@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
+
+from tabletop_envs.kernels.compiling import CALLEE
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -33,7 +36,7 @@ def output(rng: int) -> int:
     return z ^ (z >> _S31)
 
 
-@njit(error_model="numpy", forceinline=True)
+@register_jitable(**CALLEE, _nrt=False, error_model="numpy", forceinline=True)
 def below(rng: int, n: int) -> tuple[int, int]:
     """The advanced state and a uniform number from 0 to n − 1 (all uint64; 1 ≤ n < 2^32)."""
     while True:

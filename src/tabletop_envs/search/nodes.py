@@ -39,6 +39,7 @@ from tabletop_envs.kernels import (
     word_bits,
 )
 from tabletop_envs.kernels.bits import ONE, ZERO, lowest_square, popcount
+from tabletop_envs.kernels.compiling import CALLEE
 
 NODE = np.dtype(
     [
@@ -61,8 +62,8 @@ MAX_EDGES = 2**31 - 1
 FIRST_SLICE = 1000
 # Functions that only borrow arrays: to count references at every access would cost searches a
 # quarter of their speed. A game's functions may allocate arrays, and count.
-borrowing = register_jitable(no_cfunc_wrapper=True, _nrt=False)
-counting = register_jitable(no_cfunc_wrapper=True, _nrt=True)
+borrowing = register_jitable(**CALLEE, _nrt=False)
+counting = register_jitable(**CALLEE, _nrt=True)
 
 # `used`: how many nodes and edges are in use, and whether one was wanted that did not fit.
 USED_NODES, USED_EDGES, FULL = 0, 1, 2

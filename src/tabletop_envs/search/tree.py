@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tabletop_envs import evaluation
 from tabletop_envs.game import Game
@@ -115,7 +114,7 @@ def goes_on(state: Any, mover: int) -> bool:
     return not is_over(state) and state.to_move == mover and not evaluation.is_settled(state)
 
 
-@njit(inline="always")
+@counting
 def best_of_decision(scratch: Scratch, mover: int) -> float:
     """What `scratch.states[AHEAD]` is worth to `mover` after the best rest of the decision in hand.
 
@@ -150,7 +149,7 @@ def best_of_decision(scratch: Scratch, mover: int) -> float:
     return best
 
 
-@njit(inline="always")
+@counting
 def look_ahead(
     scratch: Scratch,
     tree: Tree,
@@ -181,7 +180,7 @@ def look_ahead(
     return generator
 
 
-@njit(inline="always")
+@counting
 def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     """Play up to `limit` uniformly random actions; the advanced generator."""
     while limit > 0 and not is_over(state):
@@ -192,7 +191,7 @@ def play_out(state: Any, scratch: Scratch, generator: int, limit: int) -> int:
     return generator
 
 
-@njit(inline="always")
+@counting
 def simulate(root: Any, scratch: Scratch, tree: Tree, settings: Any, generator: int) -> int:
     """Run one simulation; the advanced generator.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import RUNNING, State, rng, state_dtype
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, nth_square, popcount
@@ -257,9 +256,10 @@ def dice_in_pool(state: State) -> int:
 @jitable
 def reset_blocks_bookkeeping(state: State) -> None:
     """Reset what is counted in the blocks phase."""
-    state.passed[:] = False
-    state.set_block[:] = False
-    state.dice_allowed[:] = UNLIMITED
+    for player in range(MAX_PLAYERS):
+        state.passed[player] = False
+        state.set_block[player] = False
+        state.dice_allowed[player] = UNLIMITED
     state.fails = 0
     state.rerolled = False
 
@@ -267,7 +267,7 @@ def reset_blocks_bookkeeping(state: State) -> None:
 # Dealing
 
 
-@njit
+@jitable
 def start(state: State) -> None:
     """Clear the table, shuffle and deal the stones (M2); options are kept."""
     none = table.NO_FIELDS

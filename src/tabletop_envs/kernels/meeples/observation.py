@@ -10,7 +10,6 @@ taken up is seen, as it is at a table, but not which.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import RUNNING, Observation, Part, State, offsets
 from tabletop_envs.kernels.bits import (
@@ -147,7 +146,8 @@ def write_planes(state: State, player: int, chosen_seen: bool, observation: Obse
         word = state.blocks[0, index] | state.blocks[1, index]
         word |= state.blocks[2, index] | state.blocks[3, index]
         write_word(observation, AT.blocks + index * WORD_BITS, word)
-    observation[AT.chosen_field : AT.hand] = 0
+    for index in range(AT.chosen_field, AT.hand):
+        observation[index] = 0
     if chosen_seen and state.chosen_field != NO_FIELD:
         observation[AT.chosen_field + state.chosen_field] = 1
     if state.source != NO_FIELD:
@@ -177,7 +177,7 @@ def write_places(state: State, player: int, observation: Observation) -> None:
         observation[AT.dice_allowed + place] = state.dice_allowed[seat] if there else 0
 
 
-@njit
+@jitable
 def observe(state: State, player: int, observation: Observation) -> None:
     """Write what a player sees, from front to back in the order of the table."""
     players = state.num_players

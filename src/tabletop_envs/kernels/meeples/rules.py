@@ -24,7 +24,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import BY_LIMIT, RUNNING, TERMINATED, Kernel, LegalBits, State, register
 from tabletop_envs.kernels.bits import ONE, ZERO, jit_inline, jitable, popcount
@@ -444,7 +443,7 @@ def choices(state: State) -> Choices:
     return teleport_actions(state)
 
 
-@njit
+@jitable
 def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """Write the set of legal actions."""
     fields, others = choices(state)
@@ -452,7 +451,7 @@ def legal_actions(state: State, legal_bits: LegalBits) -> None:
     legal_bits[WORDS] = others
 
 
-@njit
+@jitable
 def step(state: State, action: int) -> None:
     """Play a legal action, by phase; then the limit of M29."""
     choice = min(np.uint64(action), np.uint64(material.NUM_ACTIONS - 1))

@@ -13,7 +13,6 @@ upper half of the board, the lower), and one for the pass::
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tabletop_envs.kernels import (
     BY_LIMIT,
@@ -132,7 +131,7 @@ def movable_stacks(state: State, player: int) -> Board:
     return movable & STREETS
 
 
-@njit
+@jitable
 def start(state: State) -> None:
     """A new game: the shuffled stones, one on each street square (T3); options are kept."""
     for colour in range(COLOURS):
@@ -186,7 +185,7 @@ def position(state: State) -> Position:
     )
 
 
-@njit
+@jitable
 def legal_actions(state: State, legal_bits: LegalBits) -> None:
     """The set of legal actions: moves (T5–T9), or the pass where there is none (T10)."""
     here, slide = position(state), state.slide != 0
@@ -275,7 +274,7 @@ def move(state: State, square: int, target: int) -> None:
         carry = (own & under) | (carry & (own | under))
 
 
-@njit
+@jitable
 def step(state: State, action: int) -> None:
     """Play a legal action: a move or the pass, then the ends of T11, T12 and T14."""
     plane, square = np.uint64(action) // _SQUARES, np.uint64(action) % _SQUARES
@@ -320,7 +319,7 @@ def flag(value: int, offset: int) -> int:
     return np.uint64(value) << np.uint64(offset - AT.num_players)
 
 
-@njit
+@jitable
 def observe(state: State, player: int, observation: Observation) -> None:
     """What a player sees (`OBSERVATION`), the own colour first."""
     players = state.num_players
