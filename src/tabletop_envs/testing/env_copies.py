@@ -54,7 +54,7 @@ def check_copies(make: MakeEnv, whole: Played) -> None:
             check_end(copy_by("restore", env, make, options, played), played)
         before = look(env)
         lead = copy_by("clone", env, make, options, played)
-        views, actions = [look(lead)], []
+        views, actions = [look(lead)], list[int]()
         while not is_over(lead) and (len(actions) < BEGINNING or 2 * moment >= length):
             actions.append(rng.choice(legal_actions(lead)))
             lead.step(actions[-1])
