@@ -280,11 +280,6 @@ def test_a_page_begins_with_its_theme(theme):
     assert page.elements[0] == ("html", {"lang": "en", "data-theme": theme})
 
 
-def test_an_unknown_theme_is_named():
-    with pytest.raises(ValueError, match=r"theme='blue' must be 'auto', 'light' or 'dark'"):
-        replay.page(some("kirche", 1), theme="blue")
-
-
 def test_a_page_needs_games():
     with pytest.raises(ValueError, match="no games"):
         replay.page([])

@@ -339,16 +339,6 @@ def test_disabled_leaves_resetting_to_the_user():
     env.step(info["action_mask"].argmax(axis=1))
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64, [1], [1, -1]], ids=str)
-def test_an_impossible_seed_changes_nothing(seed):
-    env = make_vector("meeples", 2)
-    env.reset(seed=1)
-    before = [env.to_aec(lane).snapshot() for lane in range(2)]
-    with pytest.raises(ValueError, match="seed"):
-        env.reset(seed=seed)
-    assert [env.to_aec(lane).snapshot() for lane in range(2)] == before
-
-
 @each_game
 def test_copies_play_on_identically(name):
     env = make_vector(name, 3, opponents=random_callable)

@@ -144,17 +144,3 @@ def test_a_search_without_room_for_its_root_is_refused(name):
             PUCT(name, LANES, 20, max_edges=max_edges)
         with pytest.raises(ValueError, match=words):
             Search(name, max_edges=max_edges)
-
-
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_are_refused(number):
-    for name in ("c_puct", "dirichlet_alpha", "dirichlet_fraction", "fpu_reduction"):
-        with pytest.raises(ValueError, match=f"{name}={number}"):
-            PUCT("kirche", 1, 1, **{name: number})
-    for name in ("exploration", "temperature"):
-        with pytest.raises(ValueError, match=f"{name}={number}"):
-            Search("kirche", **{name: number})
-        with pytest.raises(ValueError, match=f"{name}={number}"):
-            MCTSAgent(1, **{name: number})
-    with pytest.raises(ValueError, match=f"temperature={number}"):
-        PUCT("kirche", 1, 1).run(make_batch("kirche", 1), temperature=number)

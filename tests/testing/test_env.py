@@ -524,7 +524,7 @@ ENVIRONMENTS = {
         r"restore: every clone\(hide_from\) is taken",
     ),
     "a hidden copy where nothing is hidden": (
-        {"clone": hidden_by(lambda twin: twin.infos["player_1"].update(score=5))},
+        {"clone": hidden_by(lambda twin: twin.options.update(max_plies=50))},
         r"clone\(hide_from\): nothing is hidden",
     ),
     "the true masks in a hidden copy": (

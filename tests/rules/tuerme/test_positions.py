@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -61,26 +60,3 @@ def test_random_games_keep_the_invariants(tuerme, options):
         assert legal == sorted(set(legal))
         game.step(choice.choice(legal))
     assert game.scores() == game.snapshot()["outcome"]["scores"]
-
-
-def test_a_restored_game_goes_on_alike(tuerme):
-    choice = random.Random(2)
-    game = tuerme(seed=2, num_players=3)
-    for _ in range(40):
-        game.step(choice.choice(game.legal_actions()))
-    other = tuerme.position(json.loads(json.dumps(game.snapshot())))
-    for _ in range(40):
-        assert other.snapshot() == game.snapshot()
-        action = choice.choice(game.legal_actions())
-        game.step(action)
-        other.step(action)
-
-
-def test_a_snapshot_is_a_copy(tuerme):
-    game = tuerme(seed=3)
-    snapshot = game.snapshot()
-    before = json.dumps(snapshot)
-    game.step(game.legal_actions()[0])
-    assert json.dumps(snapshot) == before
-    snapshot["stacks"].clear()
-    assert len(game.snapshot()["stacks"]) > 0
