@@ -45,6 +45,8 @@ def _environments(game: Game) -> None:
     while not any(env.terminations.values()):
         env.step(int(rng.choice(np.flatnonzero(env.action_mask()))))
     env.last()
+    env.key()
+    env.legal_actions()
     env.restore(env.snapshot())
     env.clone(hide_from=env.agent_selection, rng=0)
     TabletopParallelEnv(game).reset(seed=0)
@@ -53,6 +55,9 @@ def _environments(game: Game) -> None:
 def _batches(game: Game) -> None:
     batch = BatchEnv(game, 2, seed=0)
     batch.step(batch.sample_actions())
+    batch.legal_actions()
+    batch.keys()
+    batch.reset(positions=[_started(game).snapshot()])
     # What threads need besides: they check all actions before any of them plays.
     Lanes(game, 1, {}).first_illegal(np.zeros(1, np.int64), np.zeros(1, np.int64))
 
