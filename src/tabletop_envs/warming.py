@@ -69,6 +69,7 @@ def _rollouts(game: Game) -> None:
 def _learners(game: Game) -> None:
     for env in (TabletopGymEnv(game), TabletopVectorEnv(game, 2)):
         env.reset(seed=0)
+        env.reset(options={"positions": [_started(game).snapshot()]})
     agents.make_agent("random").choose(_started(game), np.random.default_rng(0))
 
 

@@ -138,6 +138,7 @@ def use_learners(name: str, opponents: Any) -> None:
     env = gymnasium.make(name, opponents=opponents)
     _, info = env.reset(seed=1)
     env.step(int(info["action_mask"].argmax()))
+    positions = [tabletop_envs.make_batch(name, 1).to_aec(0).snapshot()]
     for mode in AutoresetMode:
         envs = gymnasium.make_vec(
             name, 3, opponents=opponents, max_episode_steps=1, autoreset_mode=mode
@@ -145,6 +146,8 @@ def use_learners(name: str, opponents: Any) -> None:
         _, info = envs.reset(seed=1)
         envs.step(info["action_mask"].argmax(axis=1))
         envs.unwrapped.action_masks()
+        envs.unwrapped.legal_actions()
+        envs.reset(options={"positions": positions})
 
 
 if __name__ == "__main__":
