@@ -88,20 +88,6 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         for name in environments.keys() & variables:
             self._codegen.set_env(name, environments[name])
 
-    def _optimize_functions(self, module: Any) -> None:
-        # Only what makes code short: the rest comes when all is together.
-        module.data_layout = self._codegen._data_layout
-        for function in module.functions:
-            if not function.is_declaration:
-                manager, builder = self._codegen._function_pass_manager(opt=1)
-                manager.run(function, builder)
-
-    def _optimize_final_module(self) -> None:
-        # Numba inlines and cleans up in a pass of its own before, for counts of references: loops
-        # and kernels hardly have any, and the pass would cost as much as half of the rest.
-        manager, builder = self._codegen._module_pass_manager()
-        manager.run(self._final_module, builder)
-
 
 class Inherited(Flags):  # type: ignore[misc]
     """Options that callees inherit, one object for all callers that have the same.
