@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pettingzoo
@@ -15,7 +14,6 @@ import pytest
 from gymnasium.envs.registration import registry as gymnasium_registry
 
 from tabletop_envs import registry
-from tabletop_envs.game import Game
 from tests.docs import afternoon
 
 
@@ -38,7 +36,7 @@ def as_before() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def custom_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def custom_folder(tmp_path_factory):
     """The page's folder; what was imported from it is forgotten in the end."""
     folder = afternoon.write(tmp_path_factory.mktemp("custom"))
     yield folder
@@ -49,14 +47,14 @@ def custom_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def unregistered_game(custom_folder: Path) -> Game:
+def unregistered_game(custom_folder):
     """The page's game, imported once in a process, and not registered."""
     with as_before():
         return registry.import_game(f"{custom_folder}/registered.py:GAME")
 
 
 @pytest.fixture
-def registered_game(unregistered_game: Game) -> Iterator[Game]:
+def registered_game(unregistered_game):
     """The page's game, registered with its heuristic and drawing as long as the test runs."""
     with as_before():
         registry.register(

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tabletop_envs import checks
 from tabletop_envs.checks import shown
 from tabletop_envs.kernels import Kernel
 
@@ -198,11 +199,14 @@ def square_board(side: int) -> dict[str, Indexes]:
 
     The first is the identity; turns are clockwise. Of the place in this order bit 0 tells whether
     left and right are exchanged, bit 1 top and bottom, and bit 2 rows and columns, after those.
+
+    TypeError or ValueError for a side that is no integer from 1 to 1024.
     """
     names = (
         *("identity", "flip_left_right", "flip_up_down", "rotate_180"),
         *("transpose", "rotate_270", "rotate_90", "antitranspose"),
     )
+    side = checks.integer("side", side, 1, 2**10)
     boards = {}
     for number, name in enumerate(names):
         row, column = np.indices((side, side))

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tabletop_envs.game import Game
 
 NAME = "connect_four"
 
@@ -68,7 +64,7 @@ def rllib() -> Any:
 
 @pytest.mark.usefixtures("registered_game")
 @pytest.mark.parametrize("use", [sb3, tianshou, torchrl, pufferlib, jax, open_spiel, rllib])
-def test_it_takes_the_name(use: Callable[[], Any]) -> None:
+def test_it_takes_the_name(use):
     assert use() is not None
 
 
@@ -84,9 +80,7 @@ env.reset(seed=1)
 """
 
 
-def test_a_worker_of_ray_gets_what_is_registered(
-    registered_game: Game, custom_folder: Path, tmp_path: Path
-) -> None:
+def test_a_worker_of_ray_gets_what_is_registered(registered_game, custom_folder, tmp_path):
     pytest.importorskip("ray.rllib")
     from ray import cloudpickle
 

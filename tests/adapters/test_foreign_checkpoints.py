@@ -292,7 +292,7 @@ KINDS = {
 }
 
 
-def test_every_checkpoint_is_an_agent_by_its_name(attacked: Attacked, tmp_path: Path) -> None:
+def test_every_checkpoint_is_an_agent_by_its_name(attacked, tmp_path):
     _, _, setting = KINDS[attacked.example.__name__]
     agents = [make_agent(f"{attacked.path}{more}") for more in ("", f",{setting}=2")]
     assert len({fingerprint(agent) for agent in agents}) == 2
@@ -329,7 +329,7 @@ def test_every_checkpoint_is_an_agent_by_its_name(attacked: Attacked, tmp_path: 
         pickle.loads(data)
 
 
-def test_agents_are_made_of_checked_networks_only(attacked: Attacked, tmp_path: Path) -> None:
+def test_agents_are_made_of_checked_networks_only(attacked, tmp_path):
     content, path = attacked.content(), tmp_path / "checkpoint.pt"
     code, marker = write_hostile(tmp_path, f"hostile_{attacked.example.__name__}")
     weights, size, _ = KINDS[attacked.example.__name__]
@@ -357,9 +357,7 @@ def test_agents_are_made_of_checked_networks_only(attacked: Attacked, tmp_path: 
     assert not (tmp_path / "evil").exists() and not marker.exists()
 
 
-def test_agents_that_a_checkpoint_names_are_not_run(
-    attacked: Attacked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_agents_that_a_checkpoint_names_are_not_run(attacked, tmp_path, capsys):
     content, path = attacked.content(), tmp_path / "checkpoint.pt"
     code, marker = write_hostile(tmp_path, f"hostile_opponent_{attacked.example.__name__}")
     name = f"{code}:agent"

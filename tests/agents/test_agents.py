@@ -50,7 +50,7 @@ def choose(agent: GameAgent, game: Any, states: Any, legal: Any, samplers: Any) 
 # By name
 
 
-def test_names() -> None:
+def test_names():
     assert agent_names()[:3] == ["random", "greedy", "mcts:N"]
     for name in NAMES:
         agent = make_agent(name)

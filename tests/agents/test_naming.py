@@ -21,12 +21,12 @@ from tests.games import raw_env
 
 
 @pytest.fixture(scope="module")
-def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mine(tmp_path_factory):
     return write_mine(tmp_path_factory.mktemp("agents"), "named_agents")
 
 
 @pytest.fixture(autouse=True)
-def _beside_them(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _beside_them(mine, monkeypatch):
     monkeypatch.chdir(mine.parent)
 
 
@@ -42,7 +42,7 @@ def _beside_them(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("called.last", CallableAgent),
     ],
 )
-def test_what_an_object_may_be(mine: Path, name: str, kind: type) -> None:
+def test_what_an_object_may_be(mine, name, kind):
     whole = f"{mine.name}:{name}"
     agent = make_agent(whole)
     assert isinstance(agent, NamedAgent) and isinstance(agent, GameAgent)
@@ -56,7 +56,7 @@ def test_what_an_object_may_be(mine: Path, name: str, kind: type) -> None:
         assert action == (legal[-1] if name.endswith("last") else legal[0])
 
 
-def test_a_module_is_named_without_its_file(monkeypatch: pytest.MonkeyPatch, mine: Path) -> None:
+def test_a_module_is_named_without_its_file(monkeypatch, mine):
     monkeypatch.syspath_prepend(mine.parent)
     by_module, by_file = (make_agent(f"{place}:Mine") for place in (mine.stem, mine))
     assert fingerprint(by_module) == fingerprint(by_file)
@@ -81,9 +81,7 @@ def test_a_module_is_named_without_its_file(monkeypatch: pytest.MonkeyPatch, min
         ("folder.pt", ["is no file"]),
     ],
 )
-def test_what_was_looked_for_and_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: list[str]
-) -> None:
+def test_what_was_looked_for_and_found(tmp_path, monkeypatch, name, expected):
     monkeypatch.chdir(tmp_path)
     write_mine(tmp_path, "told_agents")
     Path("bad_agents.py").write_text("agent = 1\n1 / 0\n")
@@ -101,14 +99,14 @@ def test_what_was_looked_for_and_found(
     ("name", "message"),
     [("outside", "is outside the action space"), ("nothing", "must be an integer")],
 )
-def test_an_answer_that_is_no_action_names_the_agent(mine: Path, name: str, message: str) -> None:
+def test_an_answer_that_is_no_action_names_the_agent(mine, name, message):
     env = raw_env("kirche")
     env.reset(seed=1)
     with pytest.raises(ValueError, match=f"agent '.*:{name}' answered .*{message}"):
         make_agent(f"{mine}:{name}").choose(env, np.random.default_rng(1))
 
 
-def test_a_callable_draws_from_its_lane_alone(mine: Path) -> None:
+def test_a_callable_draws_from_its_lane_alone(mine):
     agent, game = make_agent(f"{mine}:draw"), registry.get_game("kirche")
     env = raw_env("kirche")
     env.reset(seed=1)
@@ -124,9 +122,7 @@ def test_a_callable_draws_from_its_lane_alone(mine: Path) -> None:
     assert alone.tolist() == together.tolist()
 
 
-def test_a_checkpoint_without_pytorch_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_without_pytorch_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for name in [name for name in sys.modules if name.startswith("tabletop_envs.networks")]:
         monkeypatch.delitem(sys.modules, name)
@@ -152,7 +148,7 @@ def told(path: Path, name: str = "first") -> str:
     ).stdout.strip()
 
 
-def test_a_changed_file_makes_another_agent_and_a_moved_one_does_not(tmp_path: Path) -> None:
+def test_a_changed_file_makes_another_agent_and_a_moved_one_does_not(tmp_path):
     path = write_mine(tmp_path, "changing_agents")
     agent = make_agent(f"{path}:first")
     other = make_agent(f"{path}:draw")
@@ -171,7 +167,7 @@ def test_a_changed_file_makes_another_agent_and_a_moved_one_does_not(tmp_path: P
             load()
 
 
-def test_a_copy_is_an_agent_of_its_own(mine: Path) -> None:
+def test_a_copy_is_an_agent_of_its_own(mine):
     agent = make_agent(f"{mine}:Policy")
     twin = copy.deepcopy(agent)
     assert isinstance(agent, NamedAgent) and isinstance(twin, NamedAgent)
@@ -181,7 +177,7 @@ def test_a_copy_is_an_agent_of_its_own(mine: Path) -> None:
 # What runs code
 
 
-def test_own_names_run_nothing(tmp_path: Path) -> None:
+def test_own_names_run_nothing(tmp_path):
     path, marker = write_hostile(tmp_path, "hostile_named")
     for name in (f"{path}:agent", f"greedy:{path}:agent", f"mcts:9:{path}:agent", f"{path}", ""):
         with pytest.raises(ValueError, match="random, greedy, mcts:N"):
@@ -191,7 +187,7 @@ def test_own_names_run_nothing(tmp_path: Path) -> None:
     assert marker.exists()
 
 
-def test_a_pair_or_a_game_agent_has_a_name() -> None:
+def test_a_pair_or_a_game_agent_has_a_name():
     from tabletop_envs.agents.naming import split_spec
 
     def policy(observation: Any, action_mask: Any, rng: Any) -> int:

@@ -399,9 +399,7 @@ def test_agents_for_several_processes_must_be_picklable():
         tournament("kirche", ["random", ("mine", lambda *_: 0)], 2, workers=2)
 
 
-def test_agents_by_name_play_in_every_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agents_by_name_play_in_every_process(tmp_path, monkeypatch):
     # Every process has this folder on its path, and is to take the file all the same.
     monkeypatch.chdir(tmp_path)
     write_mine(tmp_path, "agents_of_processes")
@@ -415,7 +413,7 @@ def test_agents_by_name_play_in_every_process(
         tournament("kirche", ["random", "agents_of_processes.py:illegal"], 2, 3, SMALL)
 
 
-def test_a_file_that_names_code_runs_none(tmp_path: Path) -> None:
+def test_a_file_that_names_code_runs_none(tmp_path):
     path, (code, marker) = tmp_path / "games.jsonl", write_hostile(tmp_path, "hostile_tournament")
     play_small(path, 4)
     text = path.read_text()
@@ -444,9 +442,7 @@ def test_a_file_that_names_code_runs_none(tmp_path: Path) -> None:
     ("name", "players", "options"),
     [("kirche", 2, {}), ("tuerme", 3, {"num_players": 3}), ("meeples", 4, {"num_players": 4})],
 )
-def test_an_agent_alone_plays_itself(
-    name: str, players: int, options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_an_agent_alone_plays_itself(name, players, options, tmp_path):
     path, options = tmp_path / "games.jsonl", {**options, "max_plies": 12}
     table = tournament(name, ["random"], 5, 9, options, path)
     games = read(path)
@@ -463,14 +459,14 @@ def test_an_agent_alone_plays_itself(
     assert tournament(name, ["random"], 7, 9, options, path).games == 7
 
 
-def test_what_is_given_twice_beside_others_is_refused() -> None:
+def test_what_is_given_twice_beside_others_is_refused():
     with pytest.raises(ValueError, match="agent 'random' is given twice"):
         tournament("kirche", ["random", "greedy", "random"], 2)
     with pytest.raises(ValueError, match=r"agents=\[\] must be one agent or more"):
         tournament("kirche", [], 2)
 
 
-def test_seats_are_rated_by_all_games_and_repeated_ones_are_counted() -> None:
+def test_seats_are_rated_by_all_games_and_repeated_ones_are_counted():
     def first(observation: Any, mask: Any, rng: Any) -> int:
         return int(mask.argmax())
 
@@ -479,7 +475,7 @@ def test_seats_are_rated_by_all_games_and_repeated_ones_are_counted() -> None:
     assert play_small(None, 6).distinct > 1
 
 
-def test_games_are_registered_ones() -> None:
+def test_games_are_registered_ones():
     game = registry.get_game("kirche")
     assert tournament(game, AGENTS, 2, 5, SMALL) == play_small(None, 2)
     assert play_match(game, AGENTS, 5, SMALL) == play_match("kirche", AGENTS, 5, SMALL)

@@ -4,12 +4,9 @@ without one, by buttons.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tabletop_envs import registry
-from tabletop_envs.game import Game
 from tabletop_envs.play.session import Session
 from tests.browser.web_page import Player, served
 from tests.registered import as_before
@@ -18,7 +15,7 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 
 
 @pytest.mark.usefixtures("registered_game")
-def test_it_is_played_by_clicks_on_its_drawing(browser: Any) -> None:
+def test_it_is_played_by_clicks_on_its_drawing(browser):
     with served(Session("connect_four", ["human", "random"], 1, {"max_plies": 4})) as (
         web,
         address,
@@ -31,7 +28,7 @@ def test_it_is_played_by_clicks_on_its_drawing(browser: Any) -> None:
         assert "connect_four" in player.text("body")
 
 
-def test_without_a_drawing_it_is_played_by_buttons(browser: Any, unregistered_game: Game) -> None:
+def test_without_a_drawing_it_is_played_by_buttons(browser, unregistered_game):
     with as_before():
         registry.register(unregistered_game)
         with served(Session("connect_four", ["human", "human"], 1)) as (web, address):

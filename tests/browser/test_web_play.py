@@ -226,7 +226,7 @@ def test_the_private_file_leads_to_the_page(browser):
         assert browser.execute_script("return document.referrer") == ""
 
 
-def test_whoever_waits_for_compiling_is_told(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_waits_for_compiling_is_told(browser, monkeypatch):
     go_on, compiling = threading.Event(), Compiling(print)
     monkeypatch.setattr(sessions, "choose", lambda *_: int(go_on.wait(300)) - 1)
     session = Session("kirche", ["human", "greedy"], 1)
@@ -241,9 +241,7 @@ def test_whoever_waits_for_compiling_is_told(browser: Any, monkeypatch: pytest.M
         wait(lambda: "would choose" in player.text("#notice"), "the hint")
 
 
-def test_a_new_game_that_is_compiled_is_told_in_its_form(
-    browser: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_game_that_is_compiled_is_told_in_its_form(browser, monkeypatch):
     go_on, compiling = threading.Event(), Compiling(print)
     with served(Session("kirche", ["human", "random"], 1), compiling=compiling) as (game, address):
         player = Player(browser, game, address)
@@ -258,7 +256,7 @@ def test_a_new_game_that_is_compiled_is_told_in_its_form(
         wait(lambda: not player.all("dialog[open]"), "the new game")
 
 
-def test_script_text_in_names_is_shown_as_text(browser: Any) -> None:
+def test_script_text_in_names_is_shown_as_text(browser):
     name = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     with served(Session("kirche", ["human", "random"], 1)) as (game, address):
         game.session.agents[1] = name

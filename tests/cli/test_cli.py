@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,7 +78,7 @@ def lowest_actions(lane: int, steps: int, **options: Any) -> list[dict[str, Any]
     return ended
 
 
-def test_an_agent_plays_all_seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_plays_all_seats(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_mine(tmp_path, "agents_of_selfplay")
     options = {"num_houses": 1, "max_plies": 25}
@@ -107,7 +106,7 @@ def test_an_agent_plays_all_seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "--agent" in error
 
 
-def test_without_a_seed_a_new_one_is_drawn_and_shown() -> None:
+def test_without_a_seed_a_new_one_is_drawn_and_shown():
     words = ("selfplay", "kirche", "--steps", "400", "--num-envs", "8")
     first, second = run_json(*words), run_json(*words)
     assert first["seed"] != second["seed"]
@@ -162,7 +161,7 @@ class Counting(RandomAgent):
         self.calls += 1
 
 
-def test_what_an_agent_s_games_come_to_is_counted() -> None:
+def test_what_an_agent_s_games_come_to_is_counted():
     batch: Any = ScriptedBatch()
     rollout = AgentRollout(batch, Counting(), 1)
     counts = rollout(1) + rollout(2) + rollout(1)
@@ -226,7 +225,7 @@ class Hamlet(Kirche):
     options = (max_plies_option(50), Option("inn", False, 0, 1, "whether the hamlet has one"))
 
 
-def test_plans_give_each_game_its_own_options() -> None:
+def test_plans_give_each_game_its_own_options():
     hamlet = Hamlet()
     with as_before():
         registry.register(hamlet, version=4)

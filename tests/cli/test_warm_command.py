@@ -16,7 +16,7 @@ from tests.cli.command_line import plain, run
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, int]]:
+def asked(monkeypatch):
     """The games and numbers of processes asked for; nothing is compiled."""
     calls: list[tuple[Any, int]] = []
 
@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, int]]:
     return calls
 
 
-def test_it_says_what_is_kept_where(asked: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_says_what_is_kept_where(asked, caplog):
     result = run("warm", "kirche-v0", "tuerme", "--workers", "3")
     assert asked == [(["kirche", "tuerme"], 3)]
     assert "compiled kirche, tuerme in" in result.stdout
@@ -39,37 +39,35 @@ def test_it_says_what_is_kept_where(asked: Any, caplog: pytest.LogCaptureFixture
     assert caplog.records
 
 
-def test_all_games_and_all_cores_are_the_default(
-    asked: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_games_and_all_cores_are_the_default(asked, monkeypatch):
     monkeypatch.setattr("tabletop_envs.cli.warm_command._cores", lambda: 5)
     run("warm")
     assert asked == [(registry.game_names(), 5)]
 
 
-def test_several_processes_compile() -> None:
+def test_several_processes_compile():
     assert "compiled kirche in" in run("warm", "kirche", "--workers", "2").stdout
 
 
-def test_wrong_words_get_an_error_that_helps() -> None:
+def test_wrong_words_get_an_error_that_helps():
     result = run("warm", "kirsche", exit_code=2)
     assert "did you mean 'kirche'" in plain(result.stderr)
     run("warm", "kirche", "--workers", "0", exit_code=2)
 
 
-def test_what_cannot_be_kept_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_kept_is_an_error(monkeypatch):
     monkeypatch.setattr(warming, "cache_folder", lambda: None)
     result = run("warm", "kirche", "--workers", "1", exit_code=1)
     assert "NUMBA_CACHE_DIR" in result.stderr
     assert result.stdout == ""
 
 
-def test_where_nothing_is_compiled_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_is_compiled_it_says_so(monkeypatch):
     monkeypatch.setattr(compiling, "INTERPRETED", True)
     assert "NUMBA_DISABLE_JIT" in run("warm", "kirche", exit_code=1).stderr
 
 
-def test_ctrl_c_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_it(monkeypatch):
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -77,7 +75,7 @@ def test_ctrl_c_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("warm", "kirche", "--workers", "1", exit_code=130).stdout == ""
 
 
-def test_a_line_a_game_shows_how_far_it_is() -> None:
+def test_a_line_a_game_shows_how_far_it_is():
     live = LiveParts([registry.get_game("kirche"), registry.get_game("tuerme")])
     live.show(warming.Progress("tuerme", "search", 3, 11))
     console = Console(file=io.StringIO(), width=100)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import sys
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def evaluate(state: Any, values: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def registries() -> Iterator[None]:
+def registries():
     with as_before():
         yield
 
@@ -43,7 +42,7 @@ def registries() -> Iterator[None]:
 # Registering
 
 
-def test_the_library_s_games_are_registered_by_the_same_call() -> None:
+def test_the_library_s_games_are_registered_by_the_same_call():
     for name in ("kirche", "tuerme", "meeples"):
         known = registry.registration(name)
         again = pickle.loads(pickle.dumps(known))
@@ -56,7 +55,7 @@ def test_the_library_s_games_are_registered_by_the_same_call() -> None:
         assert registry.registration(name) == known == again
 
 
-def test_registering_again_changes_only_what_is_given() -> None:
+def test_registering_again_changes_only_what_is_given():
     tabletop_envs.register(GAME, heuristic=evaluate)
     tabletop_envs.register(GAME, drawing="tabletop_envs.render.svg.kirche")
     known = registry.registration("hamlet")
@@ -66,7 +65,7 @@ def test_registering_again_changes_only_what_is_given() -> None:
     assert registry.registration_of(GAME) == known
 
 
-def test_a_game_defined_again_takes_the_old_one_s_place() -> None:
+def test_a_game_defined_again_takes_the_old_one_s_place():
     """As a notebook's cell that is run again does it, or a module that is loaded again."""
     tabletop_envs.register(GAME, heuristic=evaluate)
     again = type("Hamlet", (Kirche,), {"name": "hamlet", "__module__": __name__})
@@ -78,7 +77,7 @@ def test_a_game_defined_again_takes_the_old_one_s_place() -> None:
     assert registry.registration_of(GAME) is None
 
 
-def test_the_version_is_in_all_ids() -> None:
+def test_the_version_is_in_all_ids():
     tabletop_envs.register(GAME, version=3)
     assert registry.batch_id("hamlet") == "hamlet-v3"
     assert registry.gym_id("hamlet") == "tabletop_envs/Hamlet-v3"
@@ -116,9 +115,7 @@ WRONG: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("game", "more", "error", "words"), WRONG)
-def test_what_cannot_be_registered_changes_nothing(
-    game: Any, more: dict[str, Any], error: type[Exception], words: str
-) -> None:
+def test_what_cannot_be_registered_changes_nothing(game, more, error, words):
     for _ in ("before the library's games are used", "after"):
         before = dict(registry._GAMES)
         with pytest.raises(error, match=words):
@@ -127,7 +124,7 @@ def test_what_cannot_be_registered_changes_nothing(
         registry.all_games()
 
 
-def test_another_version_of_a_registered_game_is_refused() -> None:
+def test_another_version_of_a_registered_game_is_refused():
     tabletop_envs.register(GAME, version=1)
     with pytest.raises(
         ValueError, match="version=2 must be 1: the game is registered as hamlet-v1"
@@ -146,9 +143,7 @@ def test_another_version_of_a_registered_game_is_refused() -> None:
         ({"heuristic": "json:nothing"}, "'nothing' of module json .* must be a heuristic"),
     ],
 )
-def test_a_wrong_heuristic_is_named_when_it_is_used(
-    given: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_heuristic_is_named_when_it_is_used(given, words, monkeypatch):
     monkeypatch.setattr(evaluation, "_HEURISTICS", {})
     tabletop_envs.register(GAME, **given)
     with pytest.raises(ValueError, match=words):
@@ -158,19 +153,19 @@ def test_a_wrong_heuristic_is_named_when_it_is_used(
 @pytest.mark.parametrize(
     ("drawing", "error"), [("no_such_module", ValueError), ("json", TypeError)], ids=str
 )
-def test_a_wrong_drawing_is_named_when_it_is_used(drawing: str, error: type[Exception]) -> None:
+def test_a_wrong_drawing_is_named_when_it_is_used(drawing, error):
     tabletop_envs.register(GAME, drawing=drawing)
     with pytest.raises(error, match=f"drawing {drawing} of game hamlet"):
         svg.cut_of(GAME)
 
 
-def test_a_drawing_may_be_any_object() -> None:
+def test_a_drawing_may_be_any_object():
     drawing = types.SimpleNamespace(SIZE=(48, 48), draw=print, CUT=7)
     tabletop_envs.register(GAME, drawing=drawing)
     assert svg.cut_of(GAME) == 7
 
 
-def test_what_no_other_process_can_import_is_refused_by_name() -> None:
+def test_what_no_other_process_can_import_is_refused_by_name():
     tabletop_envs.register(GAME, heuristic=lambda state, values: None)
     with pytest.raises(ValueError, match="game 'hamlet' must be picklable, with its heuristic"):
         check_game(GAME)
@@ -183,7 +178,7 @@ def test_what_no_other_process_can_import_is_refused_by_name() -> None:
 
 
 @pytest.fixture
-def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def modules(tmp_path, monkeypatch):
     (tmp_path / "mine_of_test.py").write_text("class Box: ball = 3\nfirst, second = 1, 2\n")
     (tmp_path / "broken_of_test.py").write_text("\n1 / 0\n")
     (tmp_path / "lacking_of_test.py").write_text("import no_such_module\n")
@@ -202,7 +197,7 @@ def is_int(value: Any) -> bool:
 
 
 @pytest.mark.usefixtures("modules")
-def test_objects_are_found_by_module_and_by_file() -> None:
+def test_objects_are_found_by_module_and_by_file():
     assert named.load_object("mine_of_test.py:second", "number", is_int) == 2
     assert named.load_object("./mine_of_test.py:Box.ball", "number", is_int) == 3
     assert named.load_object("mine_of_test:first", "number", is_int) == 1
@@ -233,7 +228,7 @@ def test_objects_are_found_by_module_and_by_file() -> None:
         (":GAME", "must be module:NAME or file.py:NAME"),
     ],
 )
-def test_what_is_not_found_is_said_with_what_is_there(text: str, words: str) -> None:
+def test_what_is_not_found_is_said_with_what_is_there(text, words):
     with pytest.raises(ValueError, match=words):
         named.load_object(text, "number", is_int)
 
@@ -283,7 +278,7 @@ tabletop_envs.register(GAME, heuristic=evaluate)  # may add to the entry point
 """
 
 
-def test_installed_packages_bring_games_that_are_imported_on_use(tmp_path: Path) -> None:
+def test_installed_packages_bring_games_that_are_imported_on_use(tmp_path):
     points = ("hamlet-v2 = package_of_test:GAME", "broken = broken_of_test:GAME")
     install(tmp_path, "\n".join((*points, "kirche = package_of_test:GAME", "Odd = a:b")))
     (tmp_path / "package_of_test.py").write_text(PACKAGE)

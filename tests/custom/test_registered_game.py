@@ -26,7 +26,6 @@ from tabletop_envs.arena import records, replay
 from tabletop_envs.arena.tournaments import play_match, tournament
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.envs.batch import BatchEnv
-from tabletop_envs.game import Game
 from tabletop_envs.play.session import HUMAN, Session
 from tabletop_envs.play.web import WebGame
 from tabletop_envs.search import Search
@@ -47,7 +46,7 @@ def command(*words: str, cwd: Path) -> str:
 # Environments
 
 
-def test_make_batch_and_both_registries_know_it(registered_game: Game) -> None:
+def test_make_batch_and_both_registries_know_it(registered_game):
     for identifier in ("connect_four", "connect_four-v0", ID, GYM_ID):
         assert tabletop_envs.make_batch(identifier, 2, seed=1).game is registered_game
     learner = gymnasium.make(GYM_ID, opponents="random")
@@ -69,15 +68,13 @@ def test_make_batch_and_both_registries_know_it(registered_game: Game) -> None:
     assert TabletopEnv("connect_four").metadata["name"] == "connect_four_v0"
 
 
-def test_gymnasium_imports_a_module_that_stands_before_the_id(
-    custom_folder: Path, tmp_path: Path
-) -> None:
+def test_gymnasium_imports_a_module_that_stands_before_the_id(custom_folder, tmp_path):
     code = f"import gymnasium; print(gymnasium.make('registered:{GYM_ID}').reset(seed=1)[0].sum())"
     done = python("-c", code, cwd=tmp_path, path=custom_folder)
     assert done.returncode == 0, done.stderr
 
 
-def test_copies_and_pickles_of_the_game_are_the_game(registered_game: Game) -> None:
+def test_copies_and_pickles_of_the_game_are_the_game(registered_game):
     assert (
         copy.copy(registered_game)
         is copy.deepcopy(registered_game)
@@ -89,14 +86,14 @@ def test_copies_and_pickles_of_the_game_are_the_game(registered_game: Game) -> N
     assert pickle.loads(pickle.dumps(env)).game is registered_game
 
 
-def test_adapters_take_its_name(registered_game: Game) -> None:
+def test_adapters_take_its_name(registered_game):
     assert make_lanes("connect_four", 2, "self", None, "lose", {}).game is registered_game
 
 
 # Games between agents
 
 
-def test_records_are_read_and_replayed(registered_game: Game, tmp_path: Path) -> None:
+def test_records_are_read_and_replayed(registered_game, tmp_path):
     path = tmp_path / "games.jsonl"
     record = play_match("connect_four", ["greedy", "random"], seed=3)
     assert record.game == "connect_four-v0"
@@ -109,7 +106,7 @@ def test_records_are_read_and_replayed(registered_game: Game, tmp_path: Path) ->
     assert "connect_four-v0" in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
-def test_agents_and_searches_use_its_heuristic(registered_game: Game) -> None:
+def test_agents_and_searches_use_its_heuristic(registered_game):
     env = TabletopEnv(registered_game)
     env.reset(seed=1)
     env.step(3)
@@ -120,12 +117,12 @@ def test_agents_and_searches_use_its_heuristic(registered_game: Game) -> None:
 
 
 def test_a_tournament_is_played_in_processes_that_never_heard_of_it(
-    registered_game: Game, custom_folder: Path, tmp_path: Path
-) -> None:
+    registered_game, custom_folder, tmp_path
+):
     """The heuristic is registered beside the game, so that workers cannot know it by importing the game."""
     alone = tmp_path / "alone.jsonl"
     players = ["greedy", "random"]
-    tournament(registered_game, players, 4, 5, path=alone, ratings=False)
+    tournament(registered_game, players, 4, 5, output=alone, ratings=False)
     # From another folder, by a new process.
     together = tmp_path / "together.jsonl"
     words = [f"{custom_folder}/registered.py:GAME", *players, "--games", "4", "--seed", "5"]
@@ -152,7 +149,7 @@ def test_a_tournament_is_played_in_processes_that_never_heard_of_it(
 # A person at the board
 
 
-def test_a_session_and_the_page_play_it(registered_game: Game) -> None:
+def test_a_session_and_the_page_play_it(registered_game):
     page = WebGame(Session(registered_game, [HUMAN, "greedy"], 1))
     page.play(0, 3)
     page.advance(1)
@@ -165,7 +162,7 @@ def test_a_session_and_the_page_play_it(registered_game: Game) -> None:
     assert page.session.env.options == {"max_plies": 8}
 
 
-def test_the_web_server_serves_it(registered_game: Game) -> None:
+def test_the_web_server_serves_it(registered_game):
     pytest.importorskip("starlette", reason="the extra web is not installed")
     from starlette.testclient import TestClient
 
@@ -183,7 +180,7 @@ def test_the_web_server_serves_it(registered_game: Game) -> None:
 
 
 @pytest.mark.usefixtures("registered_game")
-def test_it_is_played_in_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_played_in_the_terminal(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("play", "connect_four", "--opponent", "random", "--seed", "1")
     said = run(*words, lines="column 4\n").output
@@ -196,9 +193,7 @@ def test_it_is_played_in_the_terminal(tmp_path: Path, monkeypatch: pytest.Monkey
 # The command line
 
 
-def test_commands_examples_and_benchmarks_know_it(
-    registered_game: Game, custom_folder: Path
-) -> None:
+def test_commands_examples_and_benchmarks_know_it(registered_game, custom_folder):
     (entry,) = run_json("selfplay", "connect_four", "--steps", "20", "--num-envs", "4")["games"]
     assert entry["game"] == "connect_four-v0"
     named = {entry["name"]: entry for entry in run_json("list")["games"]}
@@ -213,9 +208,7 @@ def test_commands_examples_and_benchmarks_know_it(
     assert works.find_game("connect_four") is registered_game
 
 
-def test_without_heuristic_and_drawing_everything_works(
-    custom_folder: Path, tmp_path: Path
-) -> None:
+def test_without_heuristic_and_drawing_everything_works(custom_folder, tmp_path):
     """`connect_four_game.py` registers nothing itself."""
     script = tmp_path / "bare.py"
     script.write_text(
@@ -254,7 +247,7 @@ def test_without_heuristic_and_drawing_everything_works(
 # Batches of unregistered games
 
 
-def test_a_game_need_not_be_registered_for_environments(unregistered_game: Game) -> None:
+def test_a_game_need_not_be_registered_for_environments(unregistered_game):
     assert "connect_four" not in registry.game_names()
     assert BatchEnv(unregistered_game, 2, seed=1).game is unregistered_game
     env = TabletopEnv(unregistered_game)
@@ -277,9 +270,7 @@ def any_record(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["hostile.py:GAME", "{}/hostile.py:GAME", "hostile:GAME"])
-def test_nothing_is_imported_that_a_file_or_a_request_names(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_imported_that_a_file_or_a_request_names(name, tmp_path, monkeypatch):
     marker = tmp_path / "executed"
     (tmp_path / "hostile.py").write_text(f"open({str(marker)!r}, 'w').close()\n", encoding="utf-8")
     name = name.format(tmp_path)

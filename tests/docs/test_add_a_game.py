@@ -44,7 +44,7 @@ def run(command: str, folder: Path, paths: list[Path]) -> str:
         check=False,
     )
     # A slow machine is told that something is compiled, anywhere between the other lines.
-    return re.sub(r"^compiling a game's loops.*\n", "", done.stdout, flags=re.MULTILINE)
+    return re.sub(r"^compiling .*\n", "", done.stdout, flags=re.MULTILINE)
 
 
 # The command, where the package is not installed.

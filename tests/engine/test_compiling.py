@@ -65,7 +65,7 @@ def test_what_is_compiled_behind_a_person_is_told_when_it_is_waited_for():
     assert asked == ["greedy", "random", HINT_AGENT]
 
 
-def test_games_one_after_the_other_are_compiled_in_their_order() -> None:
+def test_games_one_after_the_other_are_compiled_in_their_order():
     game = raw_env("kirche")
     game.reset(seed=1)
     order, go_on = [], threading.Event()
@@ -83,8 +83,8 @@ def test_games_one_after_the_other_are_compiled_in_their_order() -> None:
 
 
 def test_nothing_is_compiled_for_a_debugger_or_after_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     game = raw_env("kirche", max_plies=1)
     game.reset(seed=1)
     with Compiling(print) as compiling:
@@ -96,7 +96,7 @@ def test_nothing_is_compiled_for_a_debugger_or_after_the_end(
         assert compiling._behind == []
 
 
-def test_it_knows_whether_numba_compiles() -> None:
+def test_it_knows_whether_numba_compiles():
     seen = []
     with Compiling(lambda _: seen.append(compiling.active)) as compiling:
         compile_one()

@@ -33,7 +33,7 @@ def position(env: Any) -> str:
 
 
 @each_case
-def test_keys_are_equal_where_positions_are(name: str, options: dict[str, Any]) -> None:
+def test_keys_are_equal_where_positions_are(name, options):
     env, twin = raw_env(name, **options), raw_env(name, **options)
     keys: dict[str, int] = {}
     for seed in range(4):
@@ -50,7 +50,7 @@ def test_keys_are_equal_where_positions_are(name: str, options: dict[str, Any]) 
 
 
 @each_game
-def test_counts_and_dice_to_come_are_no_part_of_it_and_options_are(name: str) -> None:
+def test_counts_and_dice_to_come_are_no_part_of_it_and_options_are(name):
     env, other = raw_env(name), raw_env(name)
     env.reset(seed=1)
     play(env, random.Random(1).randrange, 60)
@@ -77,7 +77,7 @@ def test_counts_and_dice_to_come_are_no_part_of_it_and_options_are(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["kirche", "tuerme"])
-def test_two_orders_of_moves_lead_to_the_same_key(name: str) -> None:
+def test_two_orders_of_moves_lead_to_the_same_key(name):
     env = raw_env(name)
     env.reset(seed=1)
     rng = random.Random(1)
@@ -115,7 +115,7 @@ def test_which_half_of_a_double_lies_first_does_not_matter():
 
 
 @each_game
-def test_batches_and_custom_compiled_code_have_the_same_keys(name: str) -> None:
+def test_batches_and_custom_compiled_code_have_the_same_keys(name):
     @njit
     def after(states: Any, action: int) -> int:
         kernels.step(states[0], action)
@@ -136,7 +136,7 @@ def test_batches_and_custom_compiled_code_have_the_same_keys(name: str) -> None:
 
 
 @each_game
-def test_the_hash_is_that_of_the_record_s_bytes_on_every_machine(name: str) -> None:
+def test_the_hash_is_that_of_the_record_s_bytes_on_every_machine(name):
     """SplitMix64 of each word, summed: the same on every machine."""
     batch = make_batch(name, 1, seed=1)
     batch.rollout(30)

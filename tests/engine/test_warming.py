@@ -45,7 +45,7 @@ def misses() -> int:
     "name",
     [pytest.param(name, marks=() if name == "kirche" else pytest.mark.soak) for name in GAMES],
 )
-def test_after_warm_nothing_is_compiled_any_more(name: str) -> None:
+def test_after_warm_nothing_is_compiled_any_more(name):
     """Also with a cache that has more: what is used must be what was warmed."""
     warmed, used = run("warm", name), run("use", name)
     # Other games may have loops of their own.
@@ -62,7 +62,7 @@ def test_after_warm_nothing_is_compiled_any_more(name: str) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_custom_games_are_compiled_ahead(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_games_are_compiled_ahead(workers, monkeypatch):
     # The part that takes least, and one that builds on the same loop.
     parts = {part: warming.PARTS[part] for part in ("environments", "perft")}
     monkeypatch.setattr(warming, "PARTS", parts)
@@ -81,7 +81,7 @@ def test_custom_games_are_compiled_ahead(workers: int, monkeypatch: pytest.Monke
     assert misses() == before
 
 
-def test_what_cannot_be_compiled_ahead_is_named() -> None:
+def test_what_cannot_be_compiled_ahead_is_named():
     with pytest.raises(ValueError, match="there is no game 'chess'"):
         tabletop_envs.warm("chess")
     with pytest.raises(ValueError, match="workers=0 must be"):
@@ -98,7 +98,7 @@ def die(*_: Any) -> None:
     os._exit(3)
 
 
-def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_is_told(monkeypatch):
     monkeypatch.setattr(warming, "compile_part", die)
     with pytest.raises(RuntimeError, match="a process that compiles has died"):
         tabletop_envs.warm("kirche", workers=2)
@@ -107,9 +107,7 @@ def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("warning", "fails"), [("no room: compiling in every process", True), ("another", False)]
 )
-def test_code_that_cannot_be_kept_is_an_error(
-    warning: str, fails: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_that_cannot_be_kept_is_an_error(warning, fails, monkeypatch):
     def part(game: Any) -> None:
         warnings.warn(warning, RuntimeWarning, stacklevel=1)
 
@@ -130,8 +128,8 @@ def wait_for_compiling() -> None:
 
 
 def test_of_many_processes_that_compile_one_message_is_logged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(compiling, "_said", set())
     logged, told = [], threading.Event()
 
@@ -165,7 +163,7 @@ def make_env() -> Any:
 
 
 @pytest.mark.parametrize("context", ["fork", "spawn"])
-def test_processes_of_a_vector_environment_find_what_the_first_has_compiled(context: str) -> None:
+def test_processes_of_a_vector_environment_find_what_the_first_has_compiled(context):
     def play(env: Any) -> None:
         _, info = env.reset(seed=1)
         env.step(info["action_mask"].argmax(axis=-1))
@@ -186,7 +184,7 @@ def never_compiles(observation: Any, mask: Any, rng: Any) -> int:
     return int(mask.argmax())
 
 
-def test_processes_of_a_tournament_find_what_the_first_has_compiled() -> None:
+def test_processes_of_a_tournament_find_what_the_first_has_compiled():
     def play(first: Any, workers: int) -> Any:
         agents = [("first", first), "greedy"]
         return tournaments.tournament(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import tabletop_envs
-from tabletop_envs import checks, kirche_v0, registry, tuerme_v0
+from tabletop_envs import checks, kirche_v0, registry, symmetries, tuerme_v0
 from tabletop_envs.agents.mcts import MCTSAgent
 from tabletop_envs.arena import records, replay, tournaments
 from tabletop_envs.envs.aec import TabletopEnv
@@ -194,6 +193,17 @@ CASES = [
     *_named(
         "envs.batch.BatchEnv.to_aec", _of(_two, "to_aec"), lane=[*NOT_INTEGERS, -3, 2, HUGE, None]
     ),
+    Case(
+        "envs.batch.BatchEnv.restore",
+        "lane",
+        [*NOT_INTEGERS, -3, 2, HUGE, None],
+        lambda value: _two().restore(value, _aec().snapshot()),
+    ),
+    *_named(
+        "register", lambda **g: tabletop_envs.register(GAME, **g), version=[*NOT_INTEGERS, -1, HUGE]
+    ),
+    *_named("warm", lambda **given: tabletop_envs.warm("kirche", **given), workers=COUNTS),
+    *_named("symmetries.square_board", symmetries.square_board, side=COUNTS),
     Case("envs.batch.BatchEnv.step", "actions", LANE_ACTIONS, _of(_two, "step"), "action"),
     Case("envs.batch.BatchEnv.step", "check", BOOLS, lambda v: _two().step([0, 0], check=v)),
     *_named("envs.aec.TabletopEnv", lambda **given: TabletopEnv(GAME, **given), **SHARED),
@@ -475,6 +485,10 @@ KINDS = ("int", "bool", "float", "int | None", "float | None", "int | Sequence[i
 LEFT_OUT = {
     "kernels": "compiled code, whose contract says what it takes",
     "adapters": "tests/adapters/test_arguments.py",
+    "networks": "needs PyTorch: tests/adapters/test_foreign_checkpoints.py",
+    "registry.add": "made by register, which has checked",
+    "registry.register": "the same as register",
+    "registry.Registration": "made by register, which has checked",
     "training": "for examples: checkpoints, which its own tests damage",
     "testing.Reference": "a protocol",
     "play.web.": "versions come from the server, which checks them; `serve` hands its port to the system",

@@ -24,7 +24,7 @@ def assert_lists(lists: Any, masks: Any) -> None:
 
 
 @each_case
-def test_a_batch_lists_what_its_masks_allow(name: str, options: dict[str, Any]) -> None:
+def test_a_batch_lists_what_its_masks_allow(name, options):
     batch = make_batch(name, 5, seed=1, **options)
     kept = batch.legal_actions()
     first = [array.copy() for array in kept]
@@ -37,7 +37,7 @@ def test_a_batch_lists_what_its_masks_allow(name: str, options: dict[str, Any]) 
 
 
 @each_case
-def test_an_environment_lists_what_its_masks_allow(name: str, options: dict[str, Any]) -> None:
+def test_an_environment_lists_what_its_masks_allow(name, options):
     env = module(name).env(**options)
     with pytest.raises(ResetNeeded):
         env.unwrapped.legal_actions()
@@ -61,7 +61,7 @@ def test_an_environment_lists_what_its_masks_allow(name: str, options: dict[str,
 
 
 @each_game
-def test_learners_have_lists_too(name: str) -> None:
+def test_learners_have_lists_too(name):
     vector = gymnasium.make_vec(registry.gym_id(name), num_envs=3, max_plies=40)
     single = make(name, max_plies=40)
     for env in (vector, single):

@@ -56,9 +56,7 @@ def assert_lane_is(batch: Any, lane: int, env: Any) -> None:
 
 
 @each_case
-def test_a_restored_lane_plays_what_a_restored_environment_plays(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_a_restored_lane_plays_what_a_restored_environment_plays(name, options):
     options = {**options, **SHORT}
     snapshot = position(name, 30, **options)
     batch, env = make_batch(name, 3, seed=5, **options), raw_env(name, **options)
@@ -102,9 +100,7 @@ def test_a_lane_without_rng_in_its_snapshot_continues_its_own_stream():
 
 
 @each_case
-def test_every_game_starts_from_a_position_as_a_restored_environment_does(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_every_game_starts_from_a_position_as_a_restored_environment_does(name, options):
     options = {**options, **SHORT}
     positions = [position(name, plies, seed=plies, **options) for plies in (20, 25, 30)]
     batch = make_batch(name, 4, seed=5, **options)
@@ -148,9 +144,7 @@ def test_positions_without_rng_get_other_randomness_in_every_game():
 
 @each_game
 @pytest.mark.parametrize("with_rng", [True, False])
-def test_draws_depend_on_the_seed_alone(
-    name: str, with_rng: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_depend_on_the_seed_alone(name, with_rng, monkeypatch):
     positions = [position(name, plies, seed=plies, **SHORT) for plies in (30, 40, 50)]
     if not with_rng:
         positions = [without_rng(snapshot) for snapshot in positions]
@@ -184,7 +178,7 @@ def test_draws_depend_on_the_seed_alone(
 
 
 @each_game
-def test_rollouts_and_copies_start_from_positions_too(name: str) -> None:
+def test_rollouts_and_copies_start_from_positions_too(name):
     positions = [position(name, plies, seed=plies, **SHORT) for plies in (30, 50)]
     batch = make_batch(name, 3, seed=1, **SHORT)
     batch.reset(positions=positions)
@@ -201,7 +195,7 @@ def test_rollouts_and_copies_start_from_positions_too(name: str) -> None:
 
 
 @each_game
-def test_reset_without_positions_goes_back_to_the_start_of_the_rules(name: str) -> None:
+def test_reset_without_positions_goes_back_to_the_start_of_the_rules(name):
     usual, batch = (make_batch(name, 3, seed=1) for _ in range(2))
     batch.reset(positions=[position(name, 20)])
     assert (batch.episode_length == 20).all()
@@ -217,7 +211,7 @@ def test_reset_without_positions_goes_back_to_the_start_of_the_rules(name: str) 
 
 
 @each_game
-def test_a_saved_batch_keeps_its_positions(name: str) -> None:
+def test_a_saved_batch_keeps_its_positions(name):
     positions = [position(name, plies, seed=plies, **SHORT) for plies in (30, 50)]
     positions.append(without_rng(positions[0]))
     batch, other = make_batch(name, 3, seed=1, **SHORT), make_batch(name, 3, **SHORT)
@@ -245,7 +239,7 @@ def test_a_saved_batch_keeps_its_positions(name: str) -> None:
 
 
 @each_game
-def test_bad_positions_are_refused_by_name_and_nothing_changes(name: str) -> None:
+def test_bad_positions_are_refused_by_name_and_nothing_changes(name):
     good = position(name, 20)
     over = position(name, 10**9)
     batch = make_batch(name, 3, seed=1)
@@ -294,9 +288,7 @@ def test_bad_positions_are_refused_by_name_and_nothing_changes(name: str) -> Non
 @pytest.mark.parametrize("opponents", ["random", random_callable], ids=["random", "callable"])
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
 @each_game
-def test_vector_lanes_play_what_single_environments_play(
-    name: str, mode: AutoresetMode, opponents: Any
-) -> None:
+def test_vector_lanes_play_what_single_environments_play(name, mode, opponents):
     positions = [without_rng(position(name, plies, seed=plies, **SHORT)) for plies in (40, 50)]
     options = {"positions": positions}
     arguments = {"opponents": opponents, **SHORT}

@@ -129,7 +129,7 @@ def test_a_failing_case_is_left_out(monkeypatch):
     assert "there is no game 'chess'" in notes[0]
 
 
-def test_unknown_games_and_libraries_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_games_and_libraries_are_refused(capsys):
     for main in (throughput.main, scaling.main, startup.main):
         with pytest.raises(SystemExit):
             main(["chess"])
@@ -148,12 +148,10 @@ def test_start_times_come_from_fresh_processes(tmp_path):
         starting.start_once("raise SystemExit('no such thing')", str(tmp_path))
 
 
-def test_first_uses_are_compared_with_another_checkout(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_first_uses_are_compared_with_another_checkout(monkeypatch, capsys, tmp_path):
     (tmp_path / "src" / "tabletop_envs").mkdir(parents=True)
 
-    def start_once(program: str, cache: str, source: Path | None) -> dict[str, float]:
+    def start_once(program, cache, source) -> dict[str, float]:
         compile(program, "program", "exec")
         return {"first": 6.0 if source else 2.0}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,15 +15,13 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra
 
 
 @pytest.fixture(scope="module")
-def example() -> ModuleType:
+def example():
     """The example as a module."""
     return load_script(EXAMPLES / "reinforce_lists.py")
 
 
 @each_game
-def test_lists_give_the_probabilities_and_gradients_of_masks(
-    name: str, example: ModuleType
-) -> None:
+def test_lists_give_the_probabilities_and_gradients_of_masks(name, example):
     torch.manual_seed(1)
     policy = example.Policy(registry.get_game(name), width=8)
     torch.nn.init.normal_(policy.actions.weight)
@@ -47,7 +44,7 @@ def test_lists_give_the_probabilities_and_gradients_of_masks(
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
-def test_draws_have_the_probabilities(example: ModuleType) -> None:
+def test_draws_have_the_probabilities(example):
     torch.manual_seed(1)
     offsets = torch.tensor([0, *([1, 3, 2] * 2000)]).cumsum(0)
     logits = torch.tensor([0.0, *map(np.log, (1, 2, 5)), -40.0, 40.0]).repeat(2000).float()
@@ -59,7 +56,7 @@ def test_draws_have_the_probabilities(example: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("dense", [False, True])
-def test_a_rollout_credits_every_player_with_the_result(dense: bool, example: ModuleType) -> None:
+def test_a_rollout_credits_every_player_with_the_result(dense, example):
     run = example.Reinforce("kirche", dense, games=4, plies=60)
     observation, *legal, chosen, outcome = run.play()
     assert len(observation) == len(chosen) == len(outcome) == 4 * 60
@@ -73,9 +70,7 @@ def test_a_rollout_credits_every_player_with_the_result(dense: bool, example: Mo
     assert all(0 < entropy < np.log(1323) for entropy in entropies)
 
 
-def test_the_command(
-    example: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command(example, capsys, monkeypatch):
     words = ["reinforce_lists.py", "kirche", "--games", "2", "--plies", "4"]
     monkeypatch.setattr(sys, "argv", [*words, "--updates", "2"])
     example.main()

@@ -230,7 +230,7 @@ def test_illegal_actions_have_no_probability(example, monkeypatch, tmp_path):
 
 
 @each_game
-def test_boards_show_the_planes_and_nothing_around(name: str) -> None:
+def test_boards_show_the_planes_and_nothing_around(name):
     game = registry.get_game(name)
     low, high = game.bounds()
     rng = np.random.default_rng(5)
@@ -253,7 +253,7 @@ def test_boards_show_the_planes_and_nothing_around(name: str) -> None:
 
 
 @each_game
-def test_only_what_is_around_a_square_moves_what_is_seen_of_it(name: str) -> None:
+def test_only_what_is_around_a_square_moves_what_is_seen_of_it(name):
     game = registry.get_game(name)
     board = ppo.Board(game, 1)
     look = ppo.Look(board, 8)

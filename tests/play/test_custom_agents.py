@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import random
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ SMALL = {"num_houses": 1}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Files lie in the present folder; each test imports its modules anew."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -43,7 +42,7 @@ def illegal(observation: Any, action_mask: Any, rng: Any) -> int:
     return int(action_mask.argmin())
 
 
-def test_a_session_takes_names_pairs_and_game_agents(folder: Path) -> None:
+def test_a_session_takes_names_pairs_and_game_agents(folder):
     write_mine(folder, "at_the_board")
     kinds: list[Any] = ["at_the_board.py:first", ("mine", first), make_agent("random")]
     for spec in kinds:
@@ -65,7 +64,7 @@ def test_a_session_takes_names_pairs_and_game_agents(folder: Path) -> None:
         Session("kirche", ["human", ("human", first)])
 
 
-def test_an_illegal_choice_is_told_by_the_agents_name() -> None:
+def test_an_illegal_choice_is_told_by_the_agents_name():
     session = Session("kirche", [("cheat", illegal), "human"], 1)
     for wrong in (illegal, lambda *_: None):
         session = Session("kirche", [("cheat", wrong), "human"], 1)
@@ -77,7 +76,7 @@ def test_an_illegal_choice_is_told_by_the_agents_name() -> None:
             web.advance(0)
 
 
-def test_a_changed_agent_is_not_taken_for_the_one_that_played() -> None:
+def test_a_changed_agent_is_not_taken_for_the_one_that_played():
     session = Session("kirche", ["human", ("mine", first)], 3, SMALL)
     go_on(session, random.Random(1), 2)
     record = session.record()
@@ -92,7 +91,7 @@ def test_a_changed_agent_is_not_taken_for_the_one_that_played() -> None:
 
 
 @pytest.mark.parametrize("form", ["hostile_at_the_board.py:agent", "hostile_at_the_board:agent"])
-def test_what_a_saved_game_names_is_not_run(folder: Path, form: str) -> None:
+def test_what_a_saved_game_names_is_not_run(folder, form):
     _, marker = write_hostile(folder, "hostile_at_the_board")
     session = Session("kirche", ["human", "random"], 3, SMALL)
     go_on(session, random.Random(1), 2)
@@ -118,7 +117,7 @@ def test_what_a_saved_game_names_is_not_run(folder: Path, form: str) -> None:
         assert load("game.jsonl").agents == ["human", form]
 
 
-def test_a_saved_game_goes_on_with_the_agent_given_again(folder: Path) -> None:
+def test_a_saved_game_goes_on_with_the_agent_given_again(folder):
     write_mine(folder, "at_the_board")
     name = "at_the_board.py:draw"
     run(*f"play kirche --opponent {name} --seed 2 --save game.jsonl".split(), lines="1\n1\n")
@@ -137,7 +136,7 @@ def test_a_saved_game_goes_on_with_the_agent_given_again(folder: Path) -> None:
 # The page
 
 
-def test_the_page_takes_only_agents_that_are_offered(folder: Path) -> None:
+def test_the_page_takes_only_agents_that_are_offered(folder):
     _, marker = write_hostile(folder, "hostile_at_the_board")
     write_mine(folder, "at_the_board")
     name = "at_the_board.py:draw"

@@ -448,9 +448,7 @@ class Broken(RandomAgent):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(
-    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_ends_it_while_an_agent_thinks_the_game_is_saved(error, monkeypatch):
     monkeypatch.setattr(naming, "GreedyAgent", lambda: Broken(error))
     words = ["play", "kirche", "--opponent", "greedy", "--seed", "2"]
     result = CliRunner().invoke(cli.make_app(), words, input="1\n1\n1\n1\n")

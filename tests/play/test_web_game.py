@@ -221,7 +221,7 @@ def test_a_new_game_can_be_any_other():
     assert web.session.record().seed == 5
 
 
-def test_the_agents_of_each_game_are_compiled_in_the_background() -> None:
+def test_the_agents_of_each_game_are_compiled_in_the_background():
     asked = []
 
     class Watched(Compiling):
@@ -237,7 +237,7 @@ def test_the_agents_of_each_game_are_compiled_in_the_background() -> None:
     assert asked == [("kirche", ["human", "random"]), ("tuerme", ["human", "greedy"])]
 
 
-def test_impossible_new_games_are_refused() -> None:
+def test_impossible_new_games_are_refused():
     web = new_game("kirche")
     before = web.state()
     for game_name, agents, options, message in (
@@ -253,7 +253,7 @@ def test_impossible_new_games_are_refused() -> None:
     assert web.state() == before
 
 
-def test_the_form_offers_every_game_with_all_its_options() -> None:
+def test_the_form_offers_every_game_with_all_its_options():
     choices = new_game("kirche").choices()
     offered = {entry["game"]: entry for entry in choices["games"]}
     assert list(offered) == [registry.batch_id(name) for name in registry.game_names()]

@@ -104,7 +104,7 @@ def test_hints(client, web, monkeypatch):
     assert web.session.actions == []
 
 
-def test_the_page_can_ask_whether_numba_compiles() -> None:
+def test_the_page_can_ask_whether_numba_compiles():
     compiling = Compiling(print)
     web = WebGame(Session("kirche", ["human", "random"], 7), compiling=compiling)
     with TestClient(server.make_app(web, port=PORT, token="secret"), base_url=HOME) as client:

@@ -205,12 +205,11 @@ GAMES = {
     ),
     "no position that is taken": (
         {"read_position": refuse_all},
-        "restore: an environment can be copied[\\s\\S]*read_position takes every position"
-        "[\\s\\S]*no such position",
+        "restore: every clone[\\s\\S]*read_position takes every position[\\s\\S]*no such position",
     ),
     "an end that is told too early": (
         {"read_position": always_over},
-        "restore: an environment can be copied[\\s\\S]*read_position[^:]*tells whether it is over",
+        "restore: every clone[\\s\\S]*read_position[^:]*tells whether it is over",
     ),
     "something overlooked": (
         {

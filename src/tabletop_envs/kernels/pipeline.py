@@ -17,7 +17,7 @@ import dis
 import gc
 import inspect
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
@@ -121,6 +121,17 @@ class Inherited(Flags):  # type: ignore[misc]
         return cls._known[key]
 
 
+class Notes(NamedTuple):
+    """The types in a function, for `testing.signs`."""
+
+    typemap: Any
+    calltypes: Any
+
+    def __repr__(self) -> str:
+        # Kept with the compiled code.
+        return ""
+
+
 class Passes(PassManager):  # type: ignore[misc]
     """Numba's passes but for those of closures, `with`, literals, array expressions, reports.
 
@@ -159,6 +170,8 @@ class Passes(PassManager):  # type: ignore[misc]
                     one.run_pass(state)
                 except NumbaError as error:
                     raise self._patch_error(f"Failed in {description}", error) from error
+                if kind is typed_passes.NopythonTypeInference:
+                    state.type_annotation = Notes(state.typemap, state.calltypes)
 
     @staticmethod
     def suffice(code: CodeType) -> bool:

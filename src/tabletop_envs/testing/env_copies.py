@@ -19,7 +19,7 @@ from tabletop_envs.testing.contract import (
     legal_actions,
     look,
 )
-from tabletop_envs.testing.env_games import check_snapshot, play_again
+from tabletop_envs.testing.env_games import READ_POSITION, check_snapshot, play_again
 
 # How many actions a position is played on that no game has led to, and copies before the middle.
 FOLLOWING, BEGINNING = 12, 40
@@ -31,7 +31,7 @@ NONSENSE: tuple[Any, ...] = (
 # What is likely to be wrong where a copy fails.
 HINTS = {
     "pickle": " (the module of a Game's class must hold it as GAME)",
-    "restore": " (read_position takes every position of a game, and tells whether it is over)",
+    "restore": f" ({READ_POSITION})",
 }
 
 

@@ -31,6 +31,9 @@ OFTEN = 40
 # What is no action at all, whatever `on_illegal` says; the first three are tried at every ply.
 NO_ACTIONS: tuple[Any, ...] = (*(-1, 1.5, None, 2**70, "0", np.float64(0), [0], True, np.True_),)
 
+# What a game's author has to look at where `restore` refuses a position.
+READ_POSITION = "read_position takes every position of a game, and tells whether it is over"
+
 
 def random_game(make: MakeEnv, game: Game, options: Mapping[str, Any], seed: int) -> Played:
     """A whole game of random actions."""
@@ -231,7 +234,7 @@ class GameWalk:
             try:
                 again.restore(view["snapshot"])
             except ValueError as error:
-                self.played.fail(f"restore: every {what} is taken", error)
+                self.played.fail(f"restore: every {what} is taken ({READ_POSITION})", error)
             different = differing(view, look(again))
             require(not different, f"restore: every {what} is restored as it was", different)
         different = differing(before, expected)
