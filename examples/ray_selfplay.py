@@ -713,7 +713,11 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     folder = "runs/ray-{}"
     agents = ("opponent", "agent")
     arguments = training.read_arguments(
-        parser, words, PRESETS, folder, free=FREE, local=LOCAL, agents=agents, besides=("network",)
+        *(parser, words, PRESETS, folder),
+        free=FREE,
+        local=LOCAL,
+        agents=agents,
+        besides={"agent": "network"},
     )
     if arguments.simulations > 2**15 - 1:  # counts are sent as int16
         parser.error(f"--simulations is at most {2**15 - 1}, not {arguments.simulations}")

@@ -84,7 +84,7 @@ def read_arguments(
     free: Collection[str] = (),
     local: Collection[str] = (),
     agents: Collection[str] = (),
-    besides: Collection[str] = (),
+    besides: Mapping[str, str] | None = None,
 ) -> argparse.Namespace:
     """Parse a command line; with `--resume`, what it leaves out is as in the checkpoint.
 
@@ -99,7 +99,7 @@ def read_arguments(
         agents: The arguments that name agents (`agents.make_agent`), or lists of them. Each agent
             is made once, so that a wrong name is told now. Those that only the checkpoint names
             must be the library's own: no code is run and no file is opened for them.
-        besides: What these arguments may be without being an agent.
+        besides: By the name of such an argument, a word that it may be without being an agent.
 
     Returns:
         The arguments, with all of the game's `options` in place of `option`.
@@ -145,7 +145,8 @@ def read_arguments(
             )
         for name in agents:
             only_kept = arguments.resume and getattr(asked, name) is None
-            _check_agents(arguments, name, besides, path if only_kept else None)
+            word = (besides or {}).get(name)
+            _check_agents(arguments, name, word, path if only_kept else None)
     except (ImportError, OSError, TypeError, ValueError) as error:
         parser.error(str(error))
     del arguments.option
@@ -153,16 +154,16 @@ def read_arguments(
 
 
 def _check_agents(
-    arguments: argparse.Namespace, name: str, besides: Collection[str], path: Path | None
+    arguments: argparse.Namespace, name: str, word: str | None, path: Path | None
 ) -> None:
-    """ValueError where an argument names what is no agent; those of a checkpoint at `path` must be
-    the library's own.
+    """ValueError where an argument names what is no agent and is not `word`; those of a checkpoint
+    at `path` must be the library's own.
     """
     from tabletop_envs.agents.naming import make_agent, own_agent
 
     value = getattr(arguments, name)
     for agent in value if isinstance(value, list) else [value]:
-        if agent in besides:
+        if agent == word:
             continue
         if path is None:
             make_agent(agent)
