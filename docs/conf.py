@@ -48,6 +48,7 @@ nitpick_ignore_regex = [
     ("py:class", r"tabletop_envs\.arena\.match\.Match"),
     ("py:class", r"tabletop_envs\.render\.svg\.themes\.Theme"),
     ("py:class", r"tabletop_envs\.adapters\.open_spiel\.Position"),
+    ("py:class", r"tabletop_envs\.play\.background\.Compiling"),
 ]
 
 # Markdown

@@ -357,8 +357,8 @@ class BatchEnv(ObservationView):
         """The legal actions of all lanes as lists, in fresh arrays.
 
         Returns:
-            The actions, `int32 (K,)`, ascending within each lane, and their offsets, `int64
-            (N + 1,)`: those of lane `i` are `actions[offsets[i]:offsets[i + 1]]`, at least one.
+            The actions, `int32 (K,)`, ascending within each lane, and their offsets,
+            `int64 (N + 1,)`. Lane `i` has `actions[offsets[i]:offsets[i + 1]]`, at least one.
         """
         return self._lanes.legal_lists()
 
