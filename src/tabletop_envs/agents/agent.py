@@ -95,3 +95,16 @@ class RandomAgent(GameAgent):
     ) -> None:
         """See `GameAgent.choose_lanes`."""
         engine.sample_some(states, legal_bits, rngs, lanes, actions)
+
+
+def observe_to_move(
+    game: Game, states: State, legal_bits: npt.NDArray[np.uint64], lanes: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """What the player to move sees in each of some lanes: `int8 (K, L)`, and the masks
+    `bool (K, n)`.
+    """
+    observations = np.zeros((len(lanes), game.kernel.observation_size), np.int8)
+    masks = np.zeros((len(lanes), game.kernel.num_actions), np.bool_)
+    players = states["to_move"].astype(np.int64)
+    engine.observe_some(states, legal_bits, lanes, players, observations, masks)
+    return observations, masks

@@ -38,10 +38,9 @@ import numpy as np
 
 from tabletop_envs import checks, named
 from tabletop_envs.agents import fingerprints
-from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent
+from tabletop_envs.agents.agent import Agent, GameAgent, RandomAgent, observe_to_move
 from tabletop_envs.agents.greedy import GreedyAgent
 from tabletop_envs.agents.mcts import MCTSAgent
-from tabletop_envs.kernels import engine
 
 if TYPE_CHECKING:
     from tabletop_envs.game import Game, State
@@ -183,10 +182,7 @@ class CallableAgent(GameAgent):
 
         ValueError, naming the agent, where the callable returns what is no action of the space.
         """
-        observations = np.zeros((len(lanes), game.kernel.observation_size), np.int8)
-        masks = np.zeros((len(lanes), game.kernel.num_actions), np.bool_)
-        players = states["to_move"].astype(np.int64)
-        engine.observe_some(states, legal_bits, lanes, players, observations, masks)
+        observations, masks = observe_to_move(game, states, legal_bits, lanes)
         seen, allowed = observations.astype(np.float32), masks.astype(np.int8)
         for row, lane in enumerate(lanes.tolist()):
             rng = np.random.default_rng(rngs[lane])

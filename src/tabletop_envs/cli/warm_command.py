@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, TimeElapsedColumn
 
-from tabletop_envs import registry
-from tabletop_envs.cli.common import INTERRUPTED, CtrlC, Live, failed, find_games
+from tabletop_envs.cli.common import GAME_HELP, INTERRUPTED, CtrlC, Live, failed, find_games
 
 if TYPE_CHECKING:
     from tabletop_envs.game import Game
@@ -24,7 +23,7 @@ def warm(
         list[str] | None,
         typer.Argument(
             show_default=False,
-            help=f"What to compile: {', '.join(registry.game_names())}. Default: all.",
+            help=f"What to compile: {GAME_HELP}. Default: all.",
         ),
     ] = None,
     workers: Annotated[

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tabletop_envs import training
 from tabletop_envs.agents import GameAgent
 from tabletop_envs.game import Game, State
-from tabletop_envs.networks.policy import input_scale, require_game
+from tabletop_envs.networks.policy import input_scale, require_game, take_network
 from tabletop_envs.search import PUCT, BatchResult
 
 __all__ = ["KIND", "Network", "SearchAgent", "make_agent", "search"]
@@ -181,9 +181,5 @@ def make_agent(
     options = training.take(settings.get("options"), game.parse_options({}), "options")
     players = game.num_players(game.parse_options(options))
     shape = (game, players, settings["channels"], settings["blocks"])
-    with torch.device("meta"):  # of any size, without memory
-        like = Network(*shape).state_dict()
-    weights = training.take(content.get("best"), like, "best")
-    network = Network(*shape)
-    network.load_state_dict(weights)
+    network = take_network(lambda: Network(*shape), content, "best")
     return SearchAgent(network, simulations)

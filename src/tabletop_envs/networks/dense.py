@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from tabletop_envs import training
 from tabletop_envs.game import Game
-from tabletop_envs.networks.policy import PolicyAgent, input_scale, legal_actions
+from tabletop_envs.networks.policy import (
+    PolicyAgent,
+    input_scale,
+    legal_actions,
+    take_network,
+)
 
 __all__ = ["KIND", "Network", "make_agent"]
 
@@ -73,9 +77,5 @@ def make_agent(
     training.require_range(settings["width"], 1, MAX_WIDTH, "width")
     options = training.take(settings.get("options"), game.parse_options({}), "options")
     players = game.num_players(game.parse_options(options))
-    with torch.device("meta"):  # of any size, without memory
-        like = Network(game, players, settings["width"]).state_dict()
-    weights = training.take(content.get("network"), like, "network")
-    network = Network(game, players, settings["width"])
-    network.load_state_dict(weights)
+    network = take_network(lambda: Network(game, players, settings["width"]), content, "network")
     return PolicyAgent(network, float(temperature))

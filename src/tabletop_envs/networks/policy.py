@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from tabletop_envs import training
 from tabletop_envs.agents import GameAgent
+from tabletop_envs.agents.agent import observe_to_move
 from tabletop_envs.game import Game, State
-from tabletop_envs.kernels import engine
 
 __all__ = ["PolicyAgent", "input_scale", "legal_actions", "require_game"]
 
@@ -36,6 +38,19 @@ def input_scale(game: Game) -> Tensor:
     return torch.tensor(1 / largest, dtype=torch.float32)
 
 
+def take_network(make: Callable[[], nn.Module], content: Mapping[str, Any], name: str) -> nn.Module:
+    """A network with the weights that a checkpoint's content, not to be trusted, has as `name`.
+
+    ValueError for weights that are not those of the network that `make` makes.
+    """
+    with torch.device("meta"):  # of any size, without memory
+        like = make().state_dict()
+    weights = training.take(content.get(name), like, name)
+    network = make()
+    network.load_state_dict(weights)
+    return network
+
+
 class PolicyAgent(GameAgent):
     """A network as an agent: it draws actions by their probabilities to the power 1/temperature.
 
@@ -58,10 +73,7 @@ class PolicyAgent(GameAgent):
     ) -> None:
         """See `GameAgent.choose_lanes`. ValueError for another game than the network's."""
         require_game(self.network.game, game)
-        observation = np.zeros((len(lanes), game.kernel.observation_size), np.int8)
-        mask = np.zeros((len(lanes), game.kernel.num_actions), np.bool_)
-        players = states["to_move"].astype(np.int64)
-        engine.observe_some(states, legal_bits, lanes, players, observation, mask)
+        observation, mask = observe_to_move(game, states, legal_bits, lanes)
         legal, log_probs = self.network.choices(
             torch.from_numpy(observation), torch.from_numpy(mask)
         )

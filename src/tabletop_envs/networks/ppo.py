@@ -14,7 +14,12 @@ from torch.nn import functional
 from tabletop_envs import training
 from tabletop_envs.envs.aec import TabletopEnv
 from tabletop_envs.game import Game
-from tabletop_envs.networks.policy import PolicyAgent, input_scale, legal_actions
+from tabletop_envs.networks.policy import (
+    PolicyAgent,
+    input_scale,
+    legal_actions,
+    take_network,
+)
 
 __all__ = ["KIND", "Board", "Look", "Network", "make_agent"]
 
@@ -223,9 +228,5 @@ def make_agent(
         temperature = training.take(settings.get("temperature"), 0.0, "temperature")
     training.require_range(temperature, 1e-3, 1e3, "temperature")
     shape = (settings["game"], *(settings[name] for name in LARGEST))
-    with torch.device("meta"):  # of any size, without memory
-        like = Network(*shape).state_dict()
-    weights = training.take(content.get("network"), like, "network")
-    network = Network(*shape)
-    network.load_state_dict(weights)
+    network = take_network(lambda: Network(*shape), content, "network")
     return PolicyAgent(network, float(temperature))
